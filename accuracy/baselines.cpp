@@ -37,7 +37,7 @@ std::optional<int> number_after(std::string_view text, std::string_view before, 
 
 std::optional<int> rank_of_file(std::string_view name) { return number_after(name, "nccl.rank"); }
 
-// What somebody who knows the field thinks of at such a word.
+// The class that an expert thinks of when a line has this word.
 struct Word {
   std::string_view word;
   std::string_view cause;
@@ -97,7 +97,7 @@ std::optional<Guess> first_error(const Files& files, const Catalog&) {
   return std::nullopt;
 }
 
-// Who stands at another opCount than most of its communicator.
+// Guesses the rank whose last opCount is the rarest among communicators of one size.
 std::optional<Guess> minority(const Files& files, const Catalog&) {
   struct Stand {
     std::string host;
@@ -137,7 +137,7 @@ std::optional<Guess> minority(const Files& files, const Catalog&) {
       stand.rank = known == process_ranks.end() ? -1 : known->second.second;
     });
   }
-  // Communicators of the largest size are the ones that everybody is in.
+  // Lines name no communicator that ranks share, so those of one size are compared.
   std::map<std::string, std::map<std::string, std::vector<const Stand*>>> by_size;
   for (const auto& [key, stand] : last) by_size[size_of[key]][stand.count].push_back(&stand);
   for (const auto& [size, counts] : by_size) {
@@ -171,7 +171,7 @@ std::optional<Guess> last_xid(const Files& files, const Catalog& catalog) {
 constexpr Baseline kBaselines[] = {
     {"first error", "the first line that grep finds for error, fail, WARN, Xid and the like",
      first_error},
-    {"minority", "the rank whose last opCount is not that of most", minority},
+    {"minority", "the rank whose last opCount differs from that of most ranks", minority},
     {"last Xid", "the GPU of the last Xid", last_xid},
 };
 

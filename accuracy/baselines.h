@@ -1,5 +1,4 @@
-// What people do without Faultline, as far as a program can do it: ways to guess at a cause from
-// logs in a minute.
+// Simple ways to guess a cause from logs within a minute, as people do without Faultline.
 #pragma once
 
 #include <optional>
@@ -12,10 +11,10 @@
 
 namespace faultline::accuracy {
 
-// Whom a glance accuses, and of what.
+// Whom a guess accuses, and of what.
 struct Guess {
-  std::string cause;  // a class; empty: nobody knows
-  std::string host;   // empty: none is named
+  std::string cause;  // a class; empty: unknown
+  std::string host;   // empty: no host is named
   std::optional<int> rank;
 };
 
@@ -23,11 +22,12 @@ struct Baseline {
   std::string_view name;
   std::string_view about;
   std::optional<Guess> (*guess)(const Files& files,
-                                const Catalog& catalog);  // nothing: all is well
+                                const Catalog& catalog);  // nullopt: finds nothing wrong
 };
 std::span<const Baseline> baselines();
 
-// Judged more mildly than a diagnosis: a job is well or not, and the right host will do.
+// Milder than the judgement of a diagnosis: the verdict is only well or not well, and naming the
+// right host is enough.
 Score judge_guess(const std::optional<Guess>& guess, const Wanted& wanted);
 
 }  // namespace faultline::accuracy

@@ -14,7 +14,7 @@
 namespace faultline::accuracy {
 namespace {
 
-// By the name of a simulated file: words of which a gap has one if it asks for the like.
+// A kind of simulated file, and the words with which missing evidence asks for it: one is enough.
 struct Kind {
   std::string_view file;
   std::string_view asked[3];
@@ -49,7 +49,7 @@ bool is_nccl(std::string_view source) {
   return kind != nullptr && kind->file == "nccl";
 }
 
-// gpu-node-3/dmesg.txt -> gpu-node-3; empty: it is of all hosts.
+// gpu-node-3/dmesg.txt -> gpu-node-3; empty: the file belongs to all hosts.
 std::string_view host_of(std::string_view source) {
   const std::size_t slash = source.find('/');
   return slash == std::string_view::npos ? std::string_view() : source.substr(0, slash);
@@ -59,7 +59,7 @@ bool has(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-// gpu-node-1 is not named by gpu-node-10.
+// A text with gpu-node-10 does not name gpu-node-1.
 bool names(std::string_view text, std::string_view host) {
   for (std::size_t at = text.find(host); at != std::string_view::npos;
        at = text.find(host, at + 1)) {
@@ -69,7 +69,7 @@ bool names(std::string_view text, std::string_view host) {
   return false;
 }
 
-// "NCCL log of rank 3, 5 to 8": whether all of these are in it.
+// Whether a text such as "NCCL log of rank 3, 5 to 8" names all these ranks.
 bool names_all(std::string_view text, const std::vector<int>& ranks) {
   std::size_t at = text.find("of rank ");
   if (at == std::string_view::npos || ranks.empty()) return false;
@@ -104,8 +104,8 @@ std::string without_lines(const std::string& text, auto&& is_taken) {
   return rest;
 }
 
-// Whose line it is, as its text has it: "[rank3]", or of "gpu-node-1:4711:4900 [3] NCCL INFO" what
-// comes before the thread. Of a cause that names no rank only the host.
+// The part of a line that names its process: "[rank3]", or "gpu-node-1:4711:" of
+// "gpu-node-1:4711:4900 [3] NCCL INFO". With whole_host only the host: "gpu-node-1:".
 std::string speaker_of(std::string_view line, bool whole_host) {
   if (const std::size_t at = line.find("[rank"); at != std::string_view::npos)
     return std::string(line.substr(at, line.find(']', at) + 1 - at));
@@ -126,8 +126,8 @@ std::string speaker_of(std::string_view line, bool whole_host) {
 
 struct Rest {
   Files files;
-  std::string source;  // of which something was taken; empty: nothing was
-  std::string host;    // whose; empty: the cause's
+  std::string source;  // the source that lost lines; empty: nothing was removed
+  std::string host;    // its host; empty: the hosts of the cause
 };
 
 Rest without_source(const Files& files, const Finding& cause) {
@@ -159,7 +159,7 @@ Rest without_source(const Files& files, const Finding& cause) {
   return rest;
 }
 
-// A line that says itself what is wrong; calls, settings and tables of tools do not.
+// Whether a line itself says what is wrong. Calls, settings and tables of tools do not.
 bool speaks_for_itself(const Evidence& line) {
   const Kind* kind = kind_of(line.source);
   if (kind == nullptr) return false;
@@ -167,7 +167,8 @@ bool speaks_for_itself(const Evidence& line) {
   return kind->file == "nccl" && (has(line.text, "NCCL WARN") || has(line.text, "[rank"));
 }
 
-// Takes more from what is left; false: nothing that the cause rests on speaks for itself.
+// Removes more lines from the rest. False: the first line of the evidence does not speak for
+// itself.
 bool take_lines(const Finding& cause, Rest& rest) {
   const Evidence& first = cause.evidence.front();
   if (!speaks_for_itself(first)) return false;
@@ -182,8 +183,8 @@ bool take_lines(const Finding& cause, Rest& rest) {
   return true;
 }
 
-// What every rank of the job says of itself, as an exception that all raise: no one source decides
-// it, and without all of them nothing is left.
+// An error that every rank of the job reports, such as an exception that all raise: no single
+// source decides it, and without all of their sources nothing is left.
 bool is_said_by_all(const Diagnosis& diagnosis, const Finding& cause) {
   const Subject& all = cause.subject;
   const auto hosts = std::ranges::count_if(
@@ -198,13 +199,13 @@ bool same(const Finding& a, const Finding& b) {
          (a.subject.ranks == b.subject.ranks || a.subject.hosts == b.subject.hosts);
 }
 
-// By whichever of those who said it are left.
+// Accepts any ranks and hosts: some of those that reported it may be gone.
 const Finding* stated_by_some(const Diagnosis& diagnosis, const Finding& wanted) {
   const auto found = std::ranges::find(diagnosis.root_causes, wanted.cause, &Finding::cause);
   return found == diagnosis.root_causes.end() ? nullptr : &*found;
 }
 
-// nullptr: it is not stated.
+// nullptr: the diagnosis does not state it.
 const Finding* stated(const Diagnosis& diagnosis, const Finding& wanted) {
   for (const Finding& finding : diagnosis.root_causes)
     if (same(finding, wanted)) return &finding;
@@ -217,7 +218,7 @@ bool asks_for(const MissingEvidence& gap, const Rest& rest, const Finding& cause
   if (kind == nullptr) return false;
   const std::string text = gap.what + "\n" + gap.command;
   const auto is_asked = [&](std::string_view words) { return !words.empty() && has(text, words); };
-  // What NCCL says of a part, the kernel of its host says as well.
+  // The kernel of a host reports such faults as NCCL does, so asking for its log counts.
   const bool of_a_part = is_of(cause.cause, {faultline::Family::network, faultline::Family::host});
   if (std::ranges::none_of(kind->asked, is_asked) && !(of_a_part && has(text, "kernel log")))
     return false;
@@ -227,7 +228,7 @@ bool asks_for(const MissingEvidence& gap, const Rest& rest, const Finding& cause
          std::ranges::any_of(hosts, [&](const std::string& host) { return names(text, host); });
 }
 
-// Those of whom nothing is left go by what the others tell of them.
+// Ranks that the first diagnosis saw and the second did not.
 std::vector<int> ranks_gone(const Diagnosis& before, const Diagnosis& after) {
   std::set<int> gone;
   for (const HostCoverage& host : before.coverage)
@@ -265,7 +266,7 @@ WithoutDecisive without_decisive(const Doctor& doctor, const Files& files,
   } else {
     rest = {.files = files, .source = cause.evidence.front().source, .host = {}};
     without = diagnosis;
-    // A finding shows some of the lines that say the same.
+    // A finding shows only some of the lines that say the same: repeat until none is left.
     constexpr int kMostRounds = 200;
     int rounds = 0;
     for (const Finding* said = &cause; said != nullptr && rounds < kMostRounds; ++rounds) {
@@ -278,7 +279,7 @@ WithoutDecisive without_decisive(const Doctor& doctor, const Files& files,
   result.source = rest.source;
   const Finding* still = stated(without, cause);
   std::vector<int> ranks = ranks_gone(diagnosis, without);
-  // Old logs name the rank of a process only where something was said of it.
+  // Old logs rarely name the rank of a process. Then use the ranks that the cause no longer names.
   if (ranks.empty() && still != nullptr)
     std::ranges::set_difference(cause.subject.ranks, still->subject.ranks,
                                 std::back_inserter(ranks));

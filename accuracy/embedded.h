@@ -1,4 +1,4 @@
-// Data of the scoreboard that travels inside it: the files of accuracy/data/.
+// The files of accuracy/data/, embedded in the scoreboard.
 #pragma once
 
 #include <vector>

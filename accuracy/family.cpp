@@ -25,7 +25,7 @@ struct Pair {
   const char* also;
 };
 
-// What happened, and a fault that has nothing to do with it.
+// A fault, and a second one that has nothing to do with it.
 constexpr Pair kBesides[] = {
     {"rank_behind", "gpu_ecc"},
     {"rank_behind", "gpu_off_bus"},
@@ -70,8 +70,8 @@ constexpr Pair kBenign[] = {
     {"bandwidth_low_network", "link_errors"},
 };
 
-// Faults in their own right: a CPU that is stuck in a job that stands anyway might as well follow
-// from it.
+// Pairs of independent faults. A stuck CPU is not among them: in a job that already stands still it
+// might be a consequence.
 constexpr Pair kTwoCauses[] = {
     {"gpu_off_bus", "port_down"},    {"gpu_ecc", "oom_killed"},
     {"gpu_gsp", "host_reboot"},      {"gpu_nvlink", "host_panic"},
@@ -170,7 +170,7 @@ void add_incomplete(std::vector<Family>& all) {
         {fmt::format("{}, no calls", scenario), Group::unexplained, of(scenario), Loss::calls});
 }
 
-// What stands beside the job's logs, and what is left of them, as people send them.
+// Logs as people send them: with other lines beside the job's, or with parts missing.
 void add_as_sent(std::vector<Family>& all) {
   for (const simulation::Noise noise : kNoisy)
     for (const char* scenario : kAmongNoise) {
@@ -209,7 +209,7 @@ constexpr Shape kShapes[] = {{2, 8, 8, 1, 12}, {2, 4, 4, 1, 12}, {4, 8, 8, 2, 9}
                              {2, 8, 4, 1, 14}, {6, 4, 4, 2, 9},  {16, 8, 8, 4, 4}};
 constexpr const char* kVersions[] = {"2.12.12", "2.18.3", "2.21.5", "2.23.4",
                                      "2.27.7",  "2.30.7", "2.7.8"};
-// With a time for every line, first.
+// The first kDated wrappers give every line a time.
 constexpr const char* kWrappers[] = {"cri",   "docker", "kubectl", "syslog",   "journal", "none",
                                      "slurm", "none",   "mpirun",  "torchrun", "none",    "ray"};
 constexpr std::size_t kDated = 5;
@@ -253,9 +253,9 @@ simulation::Options options_of(const Family& family, std::uint64_t seed) {
   options.pipeline_parallel = shape.pipeline;
   options.steps = shape.steps;
   options.nccl = kVersions[chance.below(std::size(kVersions))];
-  // Without a time of its own nothing tells whether a part was in trouble in the job's time.
+  // Only lines with a time show whether a fault is older than the job.
   options.wrapper = kWrappers[chance.below(is_old(family) ? kDated : std::size(kWrappers))];
-  // Whoever lost a host's logs has those of others in files of their own.
+  // The logs of a host can be missing only if no file holds several hosts.
   options.layout = kLayouts[chance.below(family.loss == Loss::half_of_hosts ? 2 : 3)];
   return simulation::checked(options).value();
 }

@@ -1,5 +1,5 @@
-// The families of simulated jobs on which diagnoses are judged: every scenario, and what may
-// mislead besides.
+// The families of simulated jobs on which diagnoses are judged: every scenario, alone and with
+// things beside it that may mislead.
 #pragma once
 
 #include <cstdint>
@@ -10,47 +10,47 @@
 
 namespace faultline::accuracy {
 
-// What never reached whoever diagnoses the job.
+// Which logs of the job are missing.
 enum class Loss {
   nothing,
   half_of_hosts,   // NCCL's logs of every second host
-  told_by_hosts,   // what kernels and tools said: only the stop is left
+  told_by_hosts,   // the output of kernels and tools; only the stop is left
   calls,           // NCCL_DEBUG_SUBSYS without COLL
-  but_the_middle,  // of NCCL's logs: no beginning, and no end
+  but_the_middle,  // the beginning and the end of NCCL's logs
 };
 
 enum class Group {
-  healthy,      // what looks wrong and is not
-  twin,         // jobs with a fault, without it
-  fault,        // one fault, and all that was said
-  bystander,    // and a fault of a part that the job does not use
-  old,          // and a fault that is over
-  noise,        // and lines that mean nothing, or follow from the end
+  healthy,      // nothing is wrong, though it may look so
+  twin,         // the job of a fault, without the fault
+  fault,        // one fault, with all logs
+  bystander,    // one fault, and another of a part that the job does not use
+  old,          // one fault, and another that ended long before
+  noise,        // one fault, and lines that mean nothing or follow from the end
   incomplete,   // half of the logs, or of their lines
   unexplained,  // only the stop
   two_causes,
-  kernels,  // kernels that say much else, now, before or at an unknown time
-  no_boot,  // kernel logs that do not begin with the boot
+  kernels,  // kernel logs with unrelated lines: now, before or at an unknown time
+  no_boot,  // kernel logs without the lines of the boot
   pods,     // pids that are equal across hosts
   excerpt,  // the middle of each log
-  ending,   // who died, by its launcher
+  ending,   // a death that the launcher reports, or a hang
 };
 std::string_view name_of(Group group);
 
 struct Family {
   std::string name;
   Group group = Group::fault;
-  simulation::Options options;  // scenario, what is beside it, and how much is lost
+  simulation::Options options;  // the scenarios, and how many lines are lost
   Loss loss = Loss::nothing;
 };
 
 std::vector<Family> families();
 
-// What kernels say besides, by a kind of noise.
+// The kinds of unrelated kernel lines.
 inline constexpr simulation::Noise kNoisy[] = {simulation::Noise::today, simulation::Noise::hours,
                                                simulation::Noise::day, simulation::Noise::undated};
 
-// The job that a family has for a seed: sizes, versions, wrappers and layouts go with the seed.
+// The job of a family for a seed. The seed chooses sizes, version, wrapper and layout.
 simulation::Options options_of(const Family& family, std::uint64_t seed);
 
 }  // namespace faultline::accuracy

@@ -15,23 +15,23 @@
 namespace faultline::accuracy {
 namespace {
 
-// As if the value that was set had been seen so often.
+// The value that a person set counts as many answers.
 constexpr double kHeldToSet = 3;
-// What is in fewer answers stays as it was set: they are a few kinds of job.
+// A parameter in fewer answers keeps its set value: they come from only a few kinds of job.
 constexpr double kFewest = 12;
 constexpr int kRounds = 200;
-constexpr double kPace = 0.5;  // of a Newton step: weights share what they explain
+constexpr double kPace = 0.5;  // share of a Newton step; several weights explain the same answers
 constexpr double kUnseen = 0.89;
 constexpr double kSuspected = 0.79;
 constexpr double kSurest = 0.98;
 constexpr double kLeastSure = 0.02;
 constexpr double kFarthest = 6;
-constexpr double kMostRaised = 0.8;  // a weight of what is counted, above 0
+constexpr double kMostRaised = 0.8;  // the fit raises no positive weight above this
 
 double logit(double probability) { return std::log(probability / (1 - probability)); }
 double logistic(double log_odds) { return 1 / (1 + std::exp(-log_odds)); }
 
-// How far a row lets the fit go.
+// In which direction a row lets the fit move its numbers.
 enum class Freedom { none, less_sure, both };
 
 Freedom freedom_of(const YAML::Node& row) {
@@ -66,7 +66,7 @@ std::size_t add_parameter(std::vector<Parameter>& all, std::string section, cons
   return all.size() - 1;
 }
 
-// A sum, and the parameters that it moves with.
+// A sum of log-odds, and the parameters that it depends on.
 struct Walk {
   double sum = 0;
   std::vector<std::size_t> moves;
@@ -106,7 +106,7 @@ std::string number_of(const Parameter& it, double value) {
                               : fmt::format("{:.2f}", logistic(value));
 }
 
-// Beside a number that moved stands what a person had set.
+// Writes the fitted number; if it moved, the number that a person had set follows as `set:`.
 void write_number(const Parameter& it, std::string& line) {
   const std::string number = number_of(it, it.value);
   const std::string by_hand = number_of(it, it.set);
@@ -122,7 +122,8 @@ void write_number(const Parameter& it, std::string& line) {
 WeightTable::WeightTable(std::string_view yaml) : text_(yaml) {
   const YAML::Node root = YAML::Load(text_);
   for (const char* section : {"grounds", "company"}) {
-    if (!root[section]) throw std::runtime_error(fmt::format("no {} in this file", section));
+    if (!root[section])
+      throw std::runtime_error(fmt::format("the file has no section '{}'", section));
     for (const auto& row : root[section]) {
       const auto name = row.first.as<std::string>();
       Ground ground{.company = std::string_view(section) == "company"};
@@ -175,7 +176,7 @@ std::optional<FitSample> sample_of(const WeightTable& table,
     sample.prior = claim->second;
   else
     sample.own = logit(own);
-  std::vector<std::string> seen;  // a ground that weighs and limits is two terms
+  std::vector<std::string> seen;  // a ground with a weight and a limit has two terms
   for (std::size_t i = 1; i < terms.size(); ++i) {
     std::string why = meaning(terms[i].why);
     if (why == kUnseenEvidence) {

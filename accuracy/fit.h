@@ -1,12 +1,13 @@
-// Fits what grounds weigh (rules/knowledge/catalog/grounds.yaml) to how often what they tell is so.
+// Fits the weights of grounds (rules/knowledge/catalog/grounds.yaml) to labelled answers.
 //
-// What an answer is worth is a sum in log-odds: the prior of its claim, or its own, then the
-// weights of its grounds, none leaving it surer than its `most`; then those of its company. The fit
-// moves these numbers only as far as the jobs make it: each is held to the value that a person set
-// as if that had been seen a few times, and what is in few answers does not move. Simulated jobs
-// are cleaner than life: they lower weights and limits and raise none but those of what is counted
-// in a job's own lines, they raise no prior above the line of blame or 0.9, and evidence that no
-// real log has had yet is stated below 0.9 whatever its prior. A weight keeps its sign.
+// The confidence of an answer is a sum in log-odds: the prior of its claim, or its own; then the
+// weights of its grounds, each of which may limit the sum to its `most`; then those of its company.
+// The fit moves these numbers only as far as the jobs demand: each is held to the value that a
+// person set, as if that had been seen a few times, and a number in few answers does not move.
+// Simulated jobs are cleaner than real ones. So the fit lowers weights and limits, and raises only
+// those of evidence that is counted in a job's own lines. It raises no prior above the line of
+// blame or 0.9, and evidence that no real log has had yet is stated below 0.9 whatever its prior. A
+// weight keeps its sign.
 #pragma once
 
 #include <cstddef>
@@ -26,11 +27,11 @@ struct Parameter {
   std::string name;
   std::string field;  // weight, most, prior
   double number = 0;  // as it stands in the file
-  double set = 0;     // in log-odds, by a person
+  double set = 0;     // in log-odds, as a person set it
   double value = 0;
   double least = 0;
   double most = 0;
-  double seen = 0;  // in so many answers
+  double seen = 0;  // the number of answers that it is in
 };
 
 class WeightTable {
@@ -54,9 +55,9 @@ class WeightTable {
   std::string text_;
 };
 
-// An answer that was stated.
+// A cause that a diagnosis stated.
 struct FitSample {
-  std::optional<std::size_t> prior;  // a parameter; nothing: its own
+  std::optional<std::size_t> prior;  // a parameter; nullopt: `own` instead
   double own = 0;
   std::vector<WeightTable::Ground> grounds;  // in the order in which they count
   bool unseen = false;                       // no real log has had such evidence yet
@@ -65,7 +66,7 @@ struct FitSample {
   enum class Part { fitted, other_seeds, other_families, real } part = Part::fitted;
 };
 
-// From the terms that --explain prints; nothing: they are not of this table.
+// From the terms that --explain prints. nullopt: a term is not in this table.
 std::optional<FitSample> sample_of(const WeightTable& table,
                                    const std::vector<ConfidenceStep>& terms);
 
@@ -73,8 +74,8 @@ double log_odds_of(const FitSample& sample, const std::vector<Parameter>& parame
 
 void fit(WeightTable& table, const std::vector<FitSample>& samples);
 
-// How well the numbers did that were set and those that were fitted, on what was fitted and on
-// what was held out; and what moved.
+// Compares the set numbers with the fitted ones, on the answers that were fitted and on those held
+// out, and lists the numbers that moved.
 std::string fit_report(const WeightTable& table, const std::vector<FitSample>& samples);
 
 }  // namespace faultline::accuracy

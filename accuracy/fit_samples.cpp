@@ -56,7 +56,7 @@ std::vector<FitSample> samples_of_logs(const Doctor& doctor, const WeightTable& 
   for (const Label& label : labels_of(index.str())) {
     const Diagnosis diagnosis = doctor.diagnose_path(folder / label.file);
     for (const Finding& cause : diagnosis.root_causes) {
-      // Nobody knows whether it is so.
+      // Nobody knows whether a symptom is right here.
       if (label.symptoms_allowed && is(cause.cause, Trait::symptom)) continue;
       auto sample = sample_of(table, sum_of(diagnosis, cause));
       if (!sample) continue;

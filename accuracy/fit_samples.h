@@ -1,5 +1,5 @@
-// The answers that weights are fitted to: every cause that was stated of simulated jobs and of
-// labelled logs, with the terms that it was stated by and whether it was so.
+// The answers that weights are fitted to: every cause that was stated for simulated jobs and
+// labelled logs, with the terms of its confidence and whether it was right.
 #pragma once
 
 #include <filesystem>
@@ -15,7 +15,7 @@ std::vector<FitSample> samples_of_jobs(const Doctor& doctor, const WeightTable& 
                                        const std::vector<Family>& families, std::uint64_t first,
                                        std::uint64_t seeds, unsigned threads);
 
-// Each counts as many times as a simulated one as real logs are fewer.
+// Each counts several times, since real logs are fewer than simulated ones.
 std::vector<FitSample> samples_of_logs(const Doctor& doctor, const WeightTable& table,
                                        const std::filesystem::path& folder);
 

@@ -12,7 +12,7 @@ namespace faultline::accuracy {
 namespace {
 
 constexpr double kAccused = 0.9;
-// Below that a diagnosis suspects and does not blame; no alert goes out.
+// Below this a diagnosis suspects but does not blame, and no alert goes out.
 constexpr double kBlamed = 0.8;
 
 template <class Value>
@@ -34,7 +34,7 @@ Subject both(const Subject& a, const Subject& b) {
           .nics = both(a.nics, b.nics)};
 }
 
-// Communicators are not parts: whom a call concerns is not whom it accuses.
+// Ignores communicators: a finding that names one does not accuse its ranks.
 bool names_only(const Subject& named, const Subject& may) {
   return holds(may.hosts, named.hosts) && holds(may.ranks, named.ranks) &&
          holds(may.gpus, named.gpus) && holds(may.nics, named.nics);
@@ -49,8 +49,8 @@ std::string parts_of(const Subject& subject) {
   return text;
 }
 
-// How a job with such a fault ends. Where one process dies and the others wait for it, both words
-// tell the truth.
+// The right verdicts for such a fault. If one process dies and the others wait for it, `hang` and
+// `failed` are both right.
 std::vector<Verdict> verdicts_of(std::string_view scenario, std::string_view cause) {
   if (cause.empty()) return {Verdict::healthy};
   if (scenario == "collective_mismatch_op" || cause.starts_with("corruption."))
@@ -85,16 +85,17 @@ Wanted wanted_of(const Family& family, std::string_view nccl, const simulation::
   Wanted wanted;
   wanted.verdicts = verdicts_of(family.options.scenario, truth.cause);
   if (truth.cause.empty()) {
-    // What was not all there is not called healthy.
+    // If logs are incomplete, `unknown` is right as well.
     if (family.options.lose_percent > 0 || family.loss == Loss::but_the_middle ||
         family.options.scenario == "healthy_late_start" ||
         family.options.scenario == "healthy_torn_down")
       wanted.verdicts.push_back(Verdict::unknown);
     return wanted;
   }
-  // What a host's kernel tells of has twins.
+  // Scenarios that show in more than NCCL's lines have twins.
   const bool hosts_tell = !simulation::scenario_named(family.options.scenario)->twins.empty();
-  // Without its calls nothing tells that a job stands, and without what hosts say, nothing why.
+  // Without lines of calls nothing shows that a job stands still; without logs of hosts nothing
+  // shows why.
   if (family.loss == Loss::told_by_hosts || (family.loss == Loss::calls && !hosts_tell)) {
     wanted.open = true;
     wanted.not_wrong = both(truth.subject, truth.may_name);
@@ -103,11 +104,11 @@ Wanted wanted_of(const Family& family, std::string_view nccl, const simulation::
     return wanted;
   }
   wanted.causes.push_back(wanted_cause(truth));
-  // Whoever died ended the job; its peers had no time to hang.
+  // A process that died ended the job; its peers had no time to hang.
   if (family.group == Group::ending && wanted.verdicts.size() > 1)
     wanted.verdicts = {told_by_launcher(family) ? Verdict::failed : Verdict::hang};
   if (family.loss != Loss::nothing) {
-    // Which rank had the part is told by its own log alone.
+    // Only the rank's own log shows which rank used the part.
     WantedCause& cause = wanted.causes.front();
     cause.may_name.ranks = both(cause.may_name.ranks, cause.subject.ranks);
     cause.subject.ranks.clear();
@@ -119,7 +120,7 @@ Wanted wanted_of(const Family& family, std::string_view nccl, const simulation::
         wanted.verdicts.push_back(verdict);
   }
   const bool half_of_lines = family.options.lose_percent > 0;
-  // Before 2.22 only rank 0 tells its version.
+  // Before 2.22 only rank 0 prints its version.
   const bool version_untold = truth.cause == "software.version_mismatch" &&
                               !simulation::closest_version(nccl)->since(22, 3);
   if (half_of_lines || version_untold) {
@@ -127,8 +128,8 @@ Wanted wanted_of(const Family& family, std::string_view nccl, const simulation::
     cause.may_name = both(cause.may_name, cause.subject);
     cause.subject = {};
   }
-  // Whether the decisive line is among what is left is for the seed to say, and of a host whose
-  // NCCL was not heard nothing tells that it is the job's: a symptom is right as well.
+  // The seed decides whether the deciding line is left. If NCCL's logs of a host are missing,
+  // nothing shows that the host belongs to the job. So a symptom is right as well.
   if (family.loss == Loss::half_of_hosts || family.loss == Loss::but_the_middle ||
       ((half_of_lines || version_untold) && !hosts_tell)) {
     wanted.open = true;
@@ -154,7 +155,8 @@ bool is_right(const Finding& finding, const Wanted& wanted) {
          names_only(finding.subject, wanted.not_wrong);
 }
 
-// That the cause is there and nobody is named who has no part in it; another finding may name more.
+// Whether the job has this cause and the finding names no uninvolved part. It may name fewer parts
+// than it must: another finding may name them.
 bool is_so(const Finding& finding, const Wanted& wanted) {
   const WantedCause* cause = match(finding, wanted);
   return is_right(finding, wanted) ||

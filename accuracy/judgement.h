@@ -1,4 +1,4 @@
-// What a diagnosis should have been, and what it was.
+// Which diagnosis is right for a job, and how right a given diagnosis is.
 #pragma once
 
 #include <string>
@@ -18,44 +18,43 @@ struct WantedCause {
 };
 
 struct Wanted {
-  std::vector<WantedCause> causes;  // none: nothing is wrong, or nothing says what
-  // The logs do not say why it stopped: to say nothing is right, and so is a symptom; a cause is
-  // wrong.
+  std::vector<WantedCause> causes;  // none: nothing is wrong, or nothing shows what is
+  // The logs may not show why the job stopped: no cause, or a symptom, is right as well.
   bool open = false;
-  Subject not_wrong;  // of an open one: parts that may be named
+  Subject not_wrong;  // if open: the parts that may be named
   std::vector<Verdict> verdicts;
 
   bool healthy() const { return causes.empty() && !open; }
 };
 
-// `nccl`: the version of this job; old ones tell less.
+// `nccl`: the version of this job; old versions print less.
 Wanted wanted_of(const Family& family, std::string_view nccl, const simulation::Truth& truth);
 
-// What a diagnosis stated, and whether it was so.
+// A cause that a diagnosis stated, and whether it was right.
 struct Stated {
   std::string cause;
   double confidence = 0;
   bool right = false;
-  std::vector<ConfidenceStep> sum;  // what made it so sure
+  std::vector<ConfidenceStep> sum;  // the terms of its confidence
 };
 
 struct Score {
   bool verdict = false;
-  bool first = false;    // the class of the first cause
-  bool third = false;    // among the first three; of two causes: both
-  bool culprit = false;  // the first cause's parts
+  bool first = false;    // the class of the first cause is right
+  bool third = false;    // the cause is among the first three; of two causes, both are
+  bool culprit = false;  // the first cause names the right parts
   bool false_alarm = false;
-  bool forbidden = false;      // a wrong part at 0.9 or more
+  bool forbidden = false;      // a wrong part is named at 0.9 or more
   std::vector<Stated> stated;  // every root cause, the first one first
-  std::string trouble;         // in words; empty: all is right
+  std::string trouble;         // what is wrong, in words; empty: nothing
 };
 
 Score judge(const Diagnosis& diagnosis, const Wanted& wanted);
 
-// The sum that made a finding as sure as it is; empty: it is told without one.
+// The terms of a finding's confidence; empty: the explanation has none.
 std::vector<ConfidenceStep> sum_of(const Diagnosis& diagnosis, const Finding& finding);
 
-// Whether what is named of a cause is what must be, and nothing else.
+// Whether `named` holds all parts of `must`, and none beyond `must` and `may`.
 bool names_the_right(const Subject& named, const Subject& must, const Subject& may);
 
 }  // namespace faultline::accuracy

@@ -37,7 +37,7 @@ std::optional<microseconds> wall_of(std::string_view month, int day, int hours, 
          std::chrono::minutes(minutes) + std::chrono::seconds(seconds);
 }
 
-// What journald, syslog or dmesg -T put before a line.
+// Takes off what journald, syslog or dmesg -T put before a line.
 void peel_wall(re2::StringPiece& rest, Peeled& line) {
   static const RE2 kIso(R"((\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?) )");
   static const RE2 kSyslog(R"((\S{3}) +(\d+) (\d\d):(\d\d):(\d\d) )");
@@ -108,7 +108,7 @@ std::string stamped(std::size_t form, Timestamp when, std::string_view host,
   }
 }
 
-// When each line of the log was said, if it is placed so.
+// The new time of each line.
 std::vector<Timestamp> times_of(const KernelText& log, Placed placed, Timestamp begins) {
   std::vector<Timestamp> times;
   times.reserve(log.lines.size());
@@ -141,7 +141,7 @@ std::string_view name_of(Placed placed) {
 
 KernelText kernel_text(std::string_view log) {
   KernelText result;
-  microseconds base{};  // of the boot that is told of
+  microseconds base{};  // where the uptime of the current boot begins
   microseconds now{};
   std::optional<microseconds> last_uptime;
   std::optional<microseconds> last_wall;

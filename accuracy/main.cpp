@@ -1,4 +1,4 @@
-// Runs the scoreboard; ./dev accuracy does. With --into, the tables take their place in a page.
+// Runs the scoreboard, for ./dev accuracy.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -55,7 +55,8 @@ bool write(const std::string& path, const std::string& text) {
   return static_cast<bool>(out.flush());
 }
 
-// Where a page has such a mark, up to its end.
+// Replaces what stands between the mark and its end. False: the page has no such mark, or cannot be
+// written.
 bool put_into(const std::string& path, std::string_view mark, const std::string& tables) {
   std::string page = text_of(path);
   const std::string begins = fmt::format("<!-- {} -->\n", mark);
@@ -70,7 +71,8 @@ bool put_into(const std::string& path, std::string_view mark, const std::string&
 int show(const std::string& text, const std::string& into, std::string_view mark) {
   fmt::print("{}", text);
   if (into.empty() || put_into(into, mark, text)) return 0;
-  fmt::print(stderr, "{}: no place for the figures\n", into);
+  fmt::print(stderr, "{}: no marker '<!-- {} -->' found, or the file cannot be written\n", into,
+             mark);
   return 1;
 }
 
@@ -114,7 +116,7 @@ int run_scoreboard(const Wishes& wishes, const std::vector<Family>& all) {
   return show(text, wishes.into, kFigures);
 }
 
-// To be looked at: each job in a folder of its own.
+// Writes each job into a folder of its own, for a person to look at.
 int write_jobs(const Wishes& wishes, const std::vector<Family>& all) {
   for (const Family& family : all)
     for (std::uint64_t seed = wishes.first; seed < wishes.first + wishes.seeds; ++seed)
@@ -129,7 +131,7 @@ int write_jobs(const Wishes& wishes, const std::vector<Family>& all) {
   return 0;
 }
 
-// The program that is built beside this one.
+// Runs the faultline binary that is built beside this program.
 int run_live(const Wishes& wishes, const std::vector<Family>& all) {
   const auto own = std::filesystem::read_symlink("/proc/self/exe");
   const std::vector<WayScore> scores =
@@ -173,32 +175,38 @@ int main(int argc, char** argv) {
   app.add_option("--seeds", wishes.seeds, "Jobs of each family")->capture_default_str();
   app.add_option("--first", wishes.first, "The first seed")->capture_default_str();
   app.add_option("--threads", wishes.threads)->capture_default_str();
-  app.add_option("--only", wishes.only, "Families whose name begins so");
-  app.add_option("--into", wishes.into, "A page whose figures are to be replaced");
-  app.add_option("--real", wishes.real,
-                 "Folders of labelled logs with an index.json: these alone; with --fit, these too")
+  app.add_option("--only", wishes.only, "Only families whose name begins with this text");
+  app.add_option("--into", wishes.into, "Write the figures into this page");
+  app.add_option(
+         "--real", wishes.real,
+         "Diagnose these folders of labelled logs with an index.json, and no simulated jobs; "
+         "with --fit, fit to both")
       ->type_name("DIR");
   app.add_option("--unread", wishes.unread,
-                 "Folders of logs: which lines that a person would look at nobody reads");
-  app.add_option("--noise", wishes.noise,
-                 "A folder of judged kernel logs with an index.json, alone and beside jobs: these "
-                 "alone; with --troubles, each that misleads")
+                 "Folders of logs: list lines that look like trouble and that no rule reads");
+  app.add_option(
+         "--noise", wishes.noise,
+         "Diagnose only this folder of judged kernel logs with an index.json, alone and beside "
+         "jobs; with --troubles, list each log that misleads")
       ->type_name("DIR");
-  app.add_option("--fit", wishes.fit, "Fit what grounds weigh, and write it into this grounds.yaml")
+  app.add_option("--fit", wishes.fit,
+                 "Fit the weights of grounds, and write them into this grounds.yaml")
       ->expected(0, 1)
       ->default_str("rules/knowledge/catalog/grounds.yaml")
       ->type_name("FILE");
   app.add_option("--write", wishes.written,
-                 "Write each job into a folder of its own below this one, and do no more")
+                 "Write each job into a folder of its own below this one, and exit")
       ->type_name("DIR");
   app.add_flag("--moments", wishes.moments,
-               "Send jobs to a server in every way and ask it after each request: these alone");
-  app.add_option("--patience", wishes.patience, "Its --stall-after, in seconds")
+               "Only send jobs to a server in every way, and ask it after each request");
+  app.add_option("--patience", wishes.patience,
+                 "With --moments, --stall-after of the server, in seconds")
       ->capture_default_str();
-  app.add_flag("--tiers", wishes.tiers, "Only the tables by what was sent");
-  app.add_flag("--stated", wishes.stated,
-               "List every cause that was stated, whether it was so, and its sum");
-  app.add_flag("--troubles", wishes.troubles, "Say of each job what went wrong");
+  app.add_flag("--tiers", wishes.tiers, "Print only the tables by what was sent");
+  app.add_flag(
+      "--stated", wishes.stated,
+      "List every cause that was stated, whether it was right, and the terms of its confidence");
+  app.add_flag("--troubles", wishes.troubles, "Show for each job what went wrong");
   CLI11_PARSE(app, argc, argv);
   const auto begin = std::chrono::steady_clock::now();
   const int code = run(wishes);

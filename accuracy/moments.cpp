@@ -28,22 +28,22 @@ namespace {
 namespace json = boost::json;
 using SteadyClock = std::chrono::steady_clock;
 
-// What of a diagnosis says where and when its lines were received, and not what they say.
+// Members of an answer that depend on how its lines were received.
 constexpr std::string_view kOfReceipt[] = {"source", "offset"};
 
 struct TestJob {
   const Family* family = nullptr;
   std::string name;
   Files files;
-  Files contained;  // the same from containers
+  Files contained;  // the same, as containers write it
   Wanted wanted;
 };
 
-// Jobs of one server must not share hosts: what one did there is told of the next.
+// Jobs of one server must not share hosts: a fault of a host would count for the next job too.
 class Renamed {
  public:
   explicit Renamed(std::size_t number)
-      // As long as the name it takes the place of: dumps tell the length of what they hold.
+      // As long as the name that it replaces: dumps store the lengths of their texts.
       : name_{'g', letter(number / 26 / 26), letter(number / 26), letter(number), '-', 'b', 'o',
               'x'} {}
 
@@ -82,8 +82,8 @@ Files files_of(simulation::Options options, const Renamed& renamed, simulation::
   return files;
 }
 
-// Small jobs, whose lines have no time of their own but what NCCL and PyTorch give them; where
-// their time is all that tells them from a fault's, they have one.
+// A small job. Its lines have only the times that NCCL and PyTorch print; if only the time tells
+// the job from one with the fault, every line gets one.
 TestJob job_of(const Family& family, std::uint64_t seed, std::size_t number) {
   TestJob job{.family = &family, .name = family.name};
   std::ranges::replace_if(
@@ -113,7 +113,7 @@ std::vector<Family> chosen(const std::vector<Family>& all, std::size_t every) {
   return some;
 }
 
-// A folder of its own for each server, gone with it.
+// A temporary folder, removed at the end.
 class Folder {
  public:
   Folder() {
@@ -133,20 +133,20 @@ class Folder {
   std::filesystem::path path_;
 };
 
-// What two answers must share.
+// Leaves only what two answers must share.
 void leave_out_the_receipt(json::value& value) {
   if (json::array* array = value.if_array())
     for (json::value& element : *array) leave_out_the_receipt(element);
   json::object* object = value.if_object();
   if (object == nullptr) return;
   for (const std::string_view name : kOfReceipt) object->erase(name);
-  // What is missing is to be sent to the server that answers, or kept in a file.
+  // The command of missing evidence sends it to the server that answers, or writes it to a file.
   if (object->contains("why")) object->erase("command");
   for (auto& member : *object) leave_out_the_receipt(member.value());
 }
 
-// A container's log has times where the program printed none, so more can be known. What is wrong,
-// and with what, must be the same.
+// A container's log has times where the program printed none, so more can be known. Only the
+// verdict, the classes and the parts must be the same.
 json::value what_and_where(const json::value& answer) {
   json::array causes;
   for (const json::value& cause : answer.at("root_causes").as_array())
@@ -154,14 +154,14 @@ json::value what_and_where(const json::value& answer) {
   return {{"verdict", answer.at("verdict")}, {"causes", std::move(causes)}};
 }
 
-// Where two answers part, in words.
+// The first difference of two answers, in words; empty: there is none.
 std::string difference(const json::value& a, const json::value& b, const std::string& at) {
   if (a == b) return {};
   if (a.is_object() && b.is_object()) {
     for (const auto& member : a.get_object()) {
       const json::value* other = b.get_object().if_contains(member.key());
       if (other == nullptr)
-        return fmt::format("{}.{} is not there", at, std::string_view(member.key()));
+        return fmt::format("{}.{} is missing", at, std::string_view(member.key()));
       std::string inside = difference(member.value(), *other, at + "." + std::string(member.key()));
       if (!inside.empty()) return inside;
     }
@@ -211,7 +211,7 @@ bool tells_a_fault(Verdict verdict) {
          verdict == Verdict::corrupt;
 }
 
-// One job that goes one way.
+// One job that is sent in one way.
 class Watched {
  public:
   Watched(const TestJob& job, WayScore& score) : job_(job), score_(score) {}
@@ -240,7 +240,8 @@ class Watched {
 
   void see_last(const Answer& answer, const json::value& wanted) {
     const Diagnosis last = diagnosis_of(answer);
-    // What nobody planted may be so all the same, if the whole of the logs says it.
+    // A cause that the scenario does not have may still be true: it counts as wrong only if the
+    // last answer, from all logs, does not state it.
     std::set<std::string> stated;
     for (const Finding& finding : accused_in(last)) stated.insert(finding.id);
     for (const auto& [moment, finding] : doubtful_)
@@ -300,7 +301,7 @@ void send(Served& server, const TestJob& job, Way way, std::uint64_t seed, Watch
       if (!stream) stream = server.stream(ingest + sending.query);
       stream->say(sending.body);
       if (sending.ends_stream) stream->end();
-      // A server shows what a stream has brought when it pauses.
+      // A server's answer includes what a stream has brought when the stream pauses.
       constexpr std::size_t kBetweenPauses = 12;
       if (++pieces % kBetweenPauses == 0)
         std::this_thread::sleep_for(std::chrono::milliseconds{250});
@@ -309,7 +310,7 @@ void send(Served& server, const TestJob& job, Way way, std::uint64_t seed, Watch
   }
 }
 
-// What `faultline diagnose` says of the files in a folder, copied there at any time.
+// The answer of `faultline diagnose` for the same files in a folder, with random times of change.
 json::value answer_of_a_folder(const std::string& program, const TestJob& job) {
   const Folder folder;
   std::uint64_t chosen = 1;
@@ -370,8 +371,8 @@ std::vector<WayScore> run_moments(const Moments& wishes, const std::vector<Famil
 
 std::string moment_tables(const std::vector<WayScore>& scores, bool list_all) {
   std::string text =
-      "| way | jobs | moments | healthy with a fault | an innocent accused | a fault of none | "
-      "withdrawn | the end differs |\n|---|--:|--:|--:|--:|--:|--:|--:|\n";
+      "| way | jobs | moments | healthy with a fault | uninvolved part accused | fault in a "
+      "healthy job | withdrawn | last answer differs |\n|---|--:|--:|--:|--:|--:|--:|--:|\n";
   for (const WayScore& score : scores) {
     text += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} |\n", name_of(score.way),
                         score.jobs, score.moments, score.healthy.size(), score.innocent.size(),

@@ -1,5 +1,5 @@
-// What a server says of jobs while their logs arrive, in each of the ways in which they can: asked
-// after every request, and once nothing more comes.
+// What a server answers while the logs of jobs arrive, in each way in which they can: it is asked
+// after every request, and once when no more comes.
 #pragma once
 
 #include <chrono>
@@ -14,13 +14,13 @@ namespace faultline::accuracy {
 
 struct Moments {
   std::string program;            // faultline itself
-  std::chrono::seconds patience;  // --stall-after; a job must be sent in less
+  std::chrono::seconds patience;  // --stall-after; each job must be sent in less time
   std::uint64_t seed = 1;
-  std::size_t every = 1;  // only one of so many jobs
+  std::size_t every = 1;  // takes every n-th job
   unsigned threads = 1;
 };
 
-// What went wrong with one job that came in one way.
+// What went wrong with one job that was sent in one way.
 struct MomentTrouble {
   std::string job;
   std::string what;
@@ -30,14 +30,14 @@ struct WayScore {
   Way way{};
   std::size_t jobs = 0;
   std::size_t moments = 0;
-  std::vector<MomentTrouble> healthy;    // said of a job with a fault, with two ranks heard
-  std::vector<MomentTrouble> innocent;   // a part accused that has no fault
-  std::vector<MomentTrouble> alarms;     // a fault told of a job that has none
+  std::vector<MomentTrouble> healthy;    // said of a job with a fault, with two ranks seen
+  std::vector<MomentTrouble> innocent;   // an accused part that has no fault
+  std::vector<MomentTrouble> alarms;     // a fault found in a healthy job
   std::vector<MomentTrouble> withdrawn;  // an accusation that the last answer does not make
-  std::vector<MomentTrouble> otherwise;  // the last answer is not that of the files in a folder
+  std::vector<MomentTrouble> otherwise;  // the last answer differs from that of diagnose
 };
 
-// Each fault, and the job without it.
+// Sends each fault, its twins and the healthy jobs.
 std::vector<WayScore> run_moments(const Moments& wishes, const std::vector<Family>& all);
 
 std::string moment_tables(const std::vector<WayScore>& scores, bool list_all);

@@ -19,7 +19,7 @@ namespace {
 constexpr double kStated = 0.5;
 constexpr std::uint64_t kSeeds = 3;
 constexpr const char* kHealthy = "healthy";
-// By calls, a traceback, a kernel, NCCL's warning, and the launch.
+// These show in calls, a traceback, kernel logs or a warning of NCCL.
 constexpr const char* kTrue[] = {"rank_behind",       "data_loader_error", "gpu_ecc",
                                  "oom_killed",        "transport_error",   "collective_skipped_odd",
                                  "collective_stalled"};
@@ -36,15 +36,15 @@ struct NoisyJob {
   std::uint64_t seed = 0;
   simulation::Truth truth;
   ReadFiles files;
-  std::string own_host;  // that has no part in the fault, if there is one
+  std::string own_host;  // without part in the fault, if there is such a host
 };
 
-// What one diagnosis came to.
+// The outcome of one diagnosis.
 struct Trial {
   std::string log;
   std::string where;
-  std::string job;     // empty: alone
-  std::string answer;  // whom it accuses, or what came first
+  std::string job;     // empty: the log alone
+  std::string answer;  // the accusations, or the first cause
   bool bad = false;
 };
 
@@ -142,7 +142,7 @@ std::vector<Trial> trials_of(const Doctor& doctor, const std::vector<NoisyJob>& 
     alone.where = "alone";
     trials.push_back(std::move(alone));
   }
-  // One seed of each family for each log; another one for each place.
+  // One seed of each family for each log; it changes with the place in time.
   for (std::size_t family = 0; family * kSeeds < jobs.size(); ++family)
     for (std::size_t place = 0; place < std::size(kPlaces); ++place) {
       const NoisyJob& job = jobs[family * kSeeds + (number + place) % kSeeds];

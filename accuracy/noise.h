@@ -1,5 +1,5 @@
-// Real kernel logs of other machines as the logs of a simulated job's hosts: whom they make
-// accused, and which true cause loses the first place beside them.
+// Uses real kernel logs of other machines as logs of a simulated job's hosts, and counts false
+// accusations and true causes that lose the first place.
 #pragma once
 
 #include <filesystem>
@@ -9,9 +9,10 @@
 
 namespace faultline::accuracy {
 
-// Of a folder with an index.json that judges each log BENIGN… or FAULT…. Each benign log alone and
-// as the kernel log of a host of a healthy job; every log beside jobs with a true cause. What tells
-// of a fault of now on the job's own host would be a cause: such logs are a stranger's then.
+// The folder has an index.json that judges each log BENIGN… or FAULT…. Each benign log is diagnosed
+// alone and as the kernel log of a host of a healthy job; every log is diagnosed beside jobs with a
+// true cause. A real fault at the time of the job would be a cause on the job's own host, so such a
+// log is then used as that of a host outside the job.
 std::string noise_report(const Doctor& doctor, const std::filesystem::path& folder,
                          std::uint64_t first_seed, unsigned threads, bool list_all);
 

@@ -17,7 +17,7 @@ constexpr std::string_view kLogs = "logs/";
 
 bool is_nccl(std::string_view name) { return name.find("nccl") != std::string_view::npos; }
 
-// gpu-node-3/nccl.log: every second host, by its number.
+// gpu-node-3/nccl.log: every second host is lost, by its number.
 bool is_of_a_lost_host(std::string_view name, std::uint64_t seed) {
   const std::string_view host = name.substr(0, name.find('/'));
   return !host.empty() && (static_cast<std::uint64_t>(host.back()) + seed) % 2 == 0;
@@ -34,7 +34,7 @@ std::string without_calls(const std::string& text) {
   return rest;
 }
 
-// No log begins or ends where another does, as buffers have it.
+// The middle of a log, as a ring buffer keeps it; the seed decides where it begins and ends.
 std::string middle_of(const std::string& text, std::uint64_t seed) {
   const double from = 0.35 + 0.05 * static_cast<double>(seed % 3);
   const double until = 0.75 + 0.05 * static_cast<double>(seed % 4);

@@ -1,4 +1,4 @@
-// A simulated job's files, and the way from them to the diagnosis that `faultline diagnose` goes.
+// The files of a simulated job, and their diagnosis as `faultline diagnose` makes it.
 #pragma once
 
 #include <filesystem>
@@ -24,13 +24,13 @@ struct Case {
   simulation::Truth truth;
 };
 
-// The same family and seed, the same job.
+// The same family and seed give the same job.
 Case case_of(const Family& family, std::uint64_t seed);
 
-// Files that were read once, to be diagnosed together with others.
+// Files that were parsed once, to be diagnosed together with others.
 using ReadFiles = std::vector<std::pair<Source, Batch>>;
 
-// What everybody who diagnoses shares.
+// Reads and diagnoses files; holds the catalog that all diagnoses share.
 class Doctor {
  public:
   Doctor();

@@ -61,7 +61,7 @@ std::vector<std::string> split(std::string_view text, char at) {
   return parts;
 }
 
-// Addresses, ranks, NICs and hosts that a culprit in free words names.
+// Addresses, ranks, NICs and hosts in the free text of a label's culprit.
 std::vector<std::string> parts_in(const std::string& culprit) {
   static const RE2 kPart(R"((\b[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}|\bmlx5_\d+|\b[a-z]+-\d{2,}\b))");
   static const RE2 kRanks(R"(\branks? ((?:\d+(?:, | and )?)+))");
@@ -116,7 +116,7 @@ bool is_right(const Diagnosis& diagnosis, const Label& label, std::string_view t
   if (label.none_allowed && diagnosis.root_causes.empty()) return true;
   if (!label.classes.empty())
     return (!diagnosis.root_causes.empty() && is_of(diagnosis.root_causes.front(), label)) ||
-           // What was measured and blames nobody is told as an observation.
+           // A measurement that blames no part is stated as an observation.
            (!label.verdicts.empty() && diagnosis.root_causes.empty() &&
             std::ranges::any_of(diagnosis.observations,
                                 [&](const Finding& it) { return is_of(it, label); }));
@@ -144,7 +144,8 @@ std::vector<Label> labels_of(std::string_view index_json) {
     Label label{.file = text_of(row, "file"),
                 .verdicts = texts_of(row, "verdict"),
                 .says = texts_of(row, "text_says")};
-    if (label.verdicts.empty()) throw std::runtime_error(label.file + ": a label of no known form");
+    if (label.verdicts.empty())
+      throw std::runtime_error(label.file + ": a label in an unknown form");
     if (const std::string wanted = text_of(row, "class"); !wanted.empty())
       label.classes = split(wanted, '|');
     label.symptoms_allowed = label.classes.empty();
@@ -188,11 +189,11 @@ std::string real_report(const Doctor& doctor, const std::filesystem::path& folde
     const std::string wanted =
         label.classes.empty() ? "nothing wrong" : fmt::format("{}", fmt::join(label.classes, "|"));
     if (judged.told != Told::right)
-      text += fmt::format("{}: {}: wanted {} {}, told {}\n",
+      text += fmt::format("{}: {}: wanted {} {}, got {}\n",
                           judged.told == Told::wrong ? "wrong" : "over-accused", label.file, wanted,
                           fmt::join(label.verdicts, "|"), judged.answer);
     else if (!judged.parts_named)
-      text += fmt::format("part not named: {}: wanted {}, told {}\n", label.file,
+      text += fmt::format("part not named: {}: wanted {}, got {}\n", label.file,
                           fmt::join(label.parts, ", "), judged.answer);
   }
   return text + fmt::format(

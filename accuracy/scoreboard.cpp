@@ -30,7 +30,7 @@ Run run(const Doctor& doctor, const Family& family, std::uint64_t seed) {
   return result;
 }
 
-// Of runs: in how many.
+// In how many of the runs something holds.
 struct Share {
   std::size_t yes = 0;
   std::size_t all = 0;
@@ -245,7 +245,7 @@ std::vector<Run> run_all(const std::vector<Family>& families, std::uint64_t firs
 std::string tables(const std::vector<Family>& families, const std::vector<Run>& runs) {
   std::string text;
   text += "### By kind of job\n\n" + by_group(families, runs);
-  text += "\n### Beside what one does without it\n\n" + by_baseline(families, runs) + "\n";
+  text += "\n### Compared with simple guesses\n\n" + by_baseline(families, runs) + "\n";
   for (const Baseline& baseline : baselines())
     text += fmt::format("- {}: {}\n", baseline.name, baseline.about);
   text += "\n### Stated and observed\n\n" + by_confidence(runs);

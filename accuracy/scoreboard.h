@@ -1,4 +1,4 @@
-// Runs families over seeds and puts what came of it into tables.
+// Runs families over seeds and makes tables of the results.
 #pragma once
 
 #include <string>
@@ -14,22 +14,22 @@ struct Run {
   std::uint64_t seed = 0;
   Score score;
   std::vector<Score> baselines;
-  // Of a job with one fault whose diagnosis is right.
+  // Only for a job with one fault whose diagnosis is right.
   WithoutDecisive without_source;
   WithoutDecisive without_lines;
 };
 
-// Every family with so many seeds; on several threads, and the same whatever their number.
+// Runs every family with so many seeds. The number of threads does not change the result.
 std::vector<Run> run_all(const std::vector<Family>& families, std::uint64_t first,
                          std::uint64_t seeds, unsigned threads);
 
-// For docs/accuracy.md: the same runs, the same bytes.
+// For docs/accuracy.md. The same runs give the same bytes.
 std::string tables(const std::vector<Family>& families, const std::vector<Run>& runs);
 
-// What went wrong, a line for each.
+// What went wrong, one line each.
 std::string troubles(const std::vector<Family>& families, const std::vector<Run>& runs);
 
-// Mean distance of stated from observed, weighed by how often it was stated.
+// Mean distance between stated and observed confidence, weighted by the number of answers.
 double calibration_error(const std::vector<Stated>& stated);
 
 }  // namespace faultline::accuracy

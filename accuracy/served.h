@@ -1,4 +1,4 @@
-// A real server, and a client that asks it one thing after the other.
+// A real server, and a client that sends it one request after the other.
 #pragma once
 
 #include <sys/types.h>
@@ -19,21 +19,21 @@ struct Answer {
 
 class Served {
  public:
-  // `program` is faultline itself; what it stores lies in `folder`, which may have served before.
-  // Throws std::runtime_error if it does not start.
+  // `program` is the faultline binary. It stores its data in `folder`, which an earlier server may
+  // have used. Throws std::runtime_error if the server does not start.
   Served(std::string program, std::filesystem::path folder, std::vector<std::string> flags);
   ~Served();
   Served(const Served&) = delete;
   Served& operator=(const Served&) = delete;
 
-  // As kill -9, and started again on what was stored.
+  // kill -9, then a start on the same data.
   void kill_and_start();
 
   Answer get(const std::string& path);
   Answer post(const std::string& path, const std::string& body, std::string_view type = {},
               std::string_view encoding = {});
 
-  // A body that stays open and grows.
+  // An upload that stays open and grows.
   class Stream {
    public:
     virtual ~Stream() = default;

@@ -39,7 +39,7 @@ Family family_of(const simulation::Scenario& scenario) {
   return family;
 }
 
-// That a rank which has a part in it died.
+// Whether the cause says only that an involved rank died.
 bool tells_of_a_death(const Finding& cause, const Subject& may_name) {
   return cause.cause == "software.rank_crashed" &&
          std::ranges::all_of(cause.subject.ranks, [&](int rank) {
@@ -63,7 +63,7 @@ TierScore score_of(const Diagnosis& diagnosis, Wanted wanted, Tier tier) {
     }
     wanted.verdicts.push_back(Verdict::unknown);
   }
-  // Without what was measured, a job that is slow looks like one that is well.
+  // Without measurements a slow job looks healthy.
   const bool runs_on = std::ranges::any_of(wanted.verdicts, [](Verdict verdict) {
     return verdict == Verdict::slow || verdict == Verdict::corrupt;
   });

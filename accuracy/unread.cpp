@@ -52,7 +52,7 @@ class FileOfLines {
   }
 
  private:
-  // A document's lines may be known only at its end.
+  // The lines of a document may be recognized only at its end.
   void take() {
     const std::uint64_t known = reader_.take().recognized;
     const auto those = std::min<std::uint64_t>(known, pending_.size());
@@ -111,12 +111,12 @@ std::string unread_report(const std::filesystem::path& folder) {
       read_file(entry.path(), asked, tally);
   std::vector<std::pair<std::string, std::uint64_t>> forms(tally.lines.begin(), tally.lines.end());
   const auto files_of = [&](const std::string& form) { return tally.files.at(form).size(); };
-  // A form that many files have matters more than one that fills a file.
+  // A form in many files matters more than a form that fills one file.
   std::ranges::stable_sort(forms, [&](const auto& a, const auto& b) {
     return std::pair(files_of(a.first), a.second) > std::pair(files_of(b.first), b.second);
   });
   std::string report = fmt::format(
-      "{}: {} lines are worth a look; nobody reads {} of them ({:.1f} %), of {} forms\n",
+      "{}: {} lines look like trouble; no rule reads {} of them ({:.1f} %), of {} forms\n",
       folder.string(), tally.relevant, tally.unread,
       tally.relevant == 0
           ? 0.0

@@ -1,5 +1,4 @@
-// Lines that a person would look at and that no reader knows: the share of them, and the forms that
-// are most frequent.
+// Lines that look like trouble and that no rule reads: their share, and their most frequent forms.
 #pragma once
 
 #include <filesystem>
@@ -7,7 +6,7 @@
 
 namespace faultline::accuracy {
 
-// Of every file below the folder.
+// Reads every file below the folder.
 std::string unread_report(const std::filesystem::path& folder);
 
 }  // namespace faultline::accuracy

@@ -14,7 +14,7 @@
 namespace faultline::accuracy {
 namespace {
 
-// gpu-node-3/nccl.log -> gpu-node-3; empty: the file is of no host.
+// gpu-node-3/nccl.log -> gpu-node-3; empty: the file belongs to no host.
 std::string host_in(const std::string& name) {
   const std::size_t slash = name.find('/');
   return slash == std::string::npos ? std::string() : name.substr(0, slash);
@@ -75,7 +75,7 @@ std::string gzip_of(const std::string& text) {
   return packed;
 }
 
-// Not a dump or a profile, which mean nothing in part, and which no container prints.
+// False for a dump or a profile: a part of one means nothing, and no container prints one.
 bool is_log(std::string_view bytes) {
   return bytes.find('\0') == std::string_view::npos && !bytes.starts_with('{');
 }
@@ -109,7 +109,7 @@ Sending named(const std::string& name, std::string text) {
   return {.query = query_of_file(name), .body = std::move(text), .type = "", .encoding = ""};
 }
 
-// In the middle of a line, if it has as much.
+// The halves of a text; the cut is usually inside a line.
 std::pair<std::string, std::string> halves(const std::string& text) {
   const std::size_t half = text.size() / 2;
   return {text.substr(0, half), text.substr(half)};

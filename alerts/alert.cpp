@@ -18,7 +18,7 @@ constexpr std::size_t kLineBytes = 300;
 constexpr std::size_t kMostLines = 3;
 constexpr std::size_t kMostNames = 16;
 
-// A label names one part or none: lists would be another alert with each new part.
+// A label names one part or none: with a list, each new part would make another alert.
 void add_label(Alert& alert, const char* name, const std::vector<std::string>& parts,
                const std::vector<std::string>& hosts) {
   if (parts.size() != 1) return;

@@ -14,21 +14,21 @@ namespace faultline {
 
 struct Alert {
   bool firing = true;
-  // Its identity: stable for as long as the finding stands, and few.
+  // The alert's identity: few labels, unchanged for as long as the finding stands.
   std::map<std::string, std::string> labels;
   std::map<std::string, std::string> annotations;
   Timestamp starts;
-  Timestamp ends;  // of what fires: when to take it as over if nothing more is heard
+  Timestamp ends;  // when it was resolved; of no meaning while it fires
   std::string generator_url;
   Severity severity = Severity::error;
   Role role = Role::cause;
   double confidence = 0;
 };
 
-// server: where people reach this service, without a slash at its end.
+// server: the URL at which people reach this service, without a slash at its end.
 Alert alert_of(const OutboxRow& row, const ServerAddress& server);
 
-// The alerts of a message, the one to tell first in front.
+// The alerts of a message, most important first.
 std::vector<Alert> alerts_of(const std::vector<OutboxRow>& rows, const ServerAddress& server);
 
 }  // namespace faultline

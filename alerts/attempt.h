@@ -1,4 +1,4 @@
-// How an attempt to tell a receiver something ended.
+// How an attempt to send a message to a receiver ended.
 #pragma once
 
 #include <chrono>
@@ -11,8 +11,8 @@ namespace faultline {
 
 struct Attempt {
   DeliveryOutcome outcome = DeliveryOutcome::unsent;
-  std::string why;                                  // for people, unless it was accepted
-  std::optional<std::chrono::seconds> retry_after;  // as the receiver wishes
+  std::string why;                                  // for people; empty if it was accepted
+  std::optional<std::chrono::seconds> retry_after;  // if the receiver asked for it
 };
 
 }  // namespace faultline

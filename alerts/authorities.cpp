@@ -23,7 +23,7 @@ constexpr const char* kBundles[] = {
 }  // namespace
 
 std::string authorities_elsewhere(const std::filesystem::path& root) {
-  // Whoever sets these means them.
+  // If the user has set these, OpenSSL uses them and nothing else is needed.
   if (std::getenv(X509_get_default_cert_file_env()) != nullptr ||
       std::getenv(X509_get_default_cert_dir_env()) != nullptr)
     return {};

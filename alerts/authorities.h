@@ -1,4 +1,4 @@
-// Who may vouch for a receiver: those of its ca_file, and those of the system.
+// The certificate authorities that may vouch for a receiver: its ca_file's and the system's.
 #pragma once
 
 #include <filesystem>
@@ -6,12 +6,12 @@
 
 namespace faultline {
 
-// OpenSSL looks where the system that it was built on keeps them. A binary that has OpenSSL in it
-// runs on other systems as well: if none of those places is there, this is the file in which this
-// system keeps them, else empty. `root` is where the system's files are.
+// OpenSSL looks for authorities where its build system keeps them. A binary that contains OpenSSL
+// also runs on other systems. If none of OpenSSL's places exists, returns the file in which this
+// system keeps its authorities, else an empty text. `root` is the root of the system's files.
 std::string authorities_elsewhere(const std::filesystem::path& root);
 
-// Why this file cannot say whom to trust: empty if it holds certificates.
+// Why this file cannot serve as a ca_file; empty if it holds certificates.
 std::string unfit_as_authorities(const std::string& file);
 
 }  // namespace faultline

@@ -33,18 +33,18 @@ using std::chrono::milliseconds;
 constexpr auto kNoThrow = asio::as_tuple(asio::use_awaitable);
 constexpr milliseconds kFirstRetry{1'000};
 constexpr milliseconds kLongestSleep{60'000};
-// Alertmanager is told of an end for so long, should it have forgotten.
+// For how long Alertmanager is sent the end of an alert again, in case it has forgotten it.
 constexpr std::chrono::minutes kTellResolved{15};
 constexpr std::size_t kMostInOneMessage = 256;
-// Until Alertmanager's inhibition knows an alert that it was sent.
+// Until Alertmanager's inhibition knows an alert that was sent.
 constexpr milliseconds kLearns{250};
 constexpr std::chrono::minutes kRepeatComplaint{10};
 constexpr std::chrono::seconds kStopLimit{5};
-// At whether the one that it follows has ended.
+// Between two looks at whether the worker before has ended.
 constexpr milliseconds kLooksAgain{20};
 
-// Doubles with each failure, up to the longest; never quite the same, so that not all who wait for
-// one receiver come back at once.
+// A wait that doubles with each failure, up to the longest. It is random, so that not all senders
+// come back to a receiver at once.
 class Backoff {
  public:
   explicit Backoff(milliseconds longest) : longest_(longest) {}
@@ -85,7 +85,7 @@ std::vector<std::int64_t> waiting_ids(const std::vector<OutboxRow>& rows) {
   return ids;
 }
 
-// The rows that a message is made of.
+// The rows that go into a message.
 std::vector<OutboxRow> to_tell(const Receiver& receiver, const std::vector<OutboxRow>& rows) {
   std::vector<OutboxRow> told;
   for (const OutboxRow& row : rows)
@@ -93,8 +93,9 @@ std::vector<OutboxRow> to_tell(const Receiver& receiver, const std::vector<Outbo
   return told;
 }
 
-// What is told one after the other. Alertmanager notifies at once of what began before its
-// group_wait: it must know a cause as long as it knows the symptoms that the cause inhibits.
+// The rows of each message, in the order of sending. Alertmanager notifies at once of an alert that
+// began longer ago than its group_wait. So it must learn of a cause before the symptoms that the
+// cause inhibits, and of the cause's end after theirs.
 std::vector<std::vector<OutboxRow>> turns_of(const Receiver& receiver,
                                              const std::vector<OutboxRow>& rows) {
   if (rows.empty()) return {};
@@ -129,7 +130,7 @@ class AlertDelivery::Impl {
     });
   }
 
-  // What is under way gets a moment: to give it up may be to tell it twice.
+  // Messages under way get a moment to finish: one that is dropped may be sent twice.
   void stop() {
     if (!thread_.joinable()) return;
     asio::post(context_, [this] {
@@ -195,7 +196,7 @@ class AlertDelivery::Impl {
       sample("refused", worker->counters.refused);
       sample("failed", worker->counters.failed);
     }
-    out.family("faultline_alerts_waiting", "gauge", "States that a receiver is still to be told.");
+    out.family("faultline_alerts_waiting", "gauge", "States still to be sent to a receiver.");
     for (const auto& worker : workers) {
       std::uint64_t waiting = 0;
       for (const WaitingGroup& group : store_.waiting_groups(worker->receiver.name))
@@ -214,7 +215,7 @@ class AlertDelivery::Impl {
     Worker(asio::io_context& context, const Receiver& of)
         : receiver(of), timer(context), backoff(of.retry_max) {}
 
-    // Begins when that one has ended: nobody is told two messages at once.
+    // Begins when the other worker has ended, so that no receiver gets two messages at once.
     void follow(const std::shared_ptr<Worker>& other) {
       before = other;
       counters.begin_at(other->counters);
@@ -239,7 +240,7 @@ class AlertDelivery::Impl {
   };
   using Workers = std::vector<std::shared_ptr<Worker>>;
 
-  // Who tells that receiver, or did so last and has not ended; null: nobody.
+  // The worker that serves this receiver, or the last one that did; null: there is none.
   std::shared_ptr<Worker> last_of(std::string_view name) const {
     for (const Workers* some : {&workers_, &leaving_})
       for (auto worker = some->rbegin(); worker != some->rend(); ++worker)
@@ -249,7 +250,7 @@ class AlertDelivery::Impl {
 
   bool is_over(const Worker& worker) const { return stopping_ || worker.leaving; }
 
-  // It keeps its worker, which its receiver may have left.
+  // Holds the worker by a shared pointer, because replace() may drop it meanwhile.
   asio::awaitable<void> run(std::shared_ptr<Worker> its) {
     Worker& worker = *its;
     while (worker.before && !worker.before->ended && !stopping_) {
@@ -276,7 +277,7 @@ class AlertDelivery::Impl {
     worker.ended = true;
   }
 
-  // Tells all that is ready; how long there is nothing more to do.
+  // Sends everything that is ready. Returns how long to sleep until more may be.
   asio::awaitable<milliseconds> tell(Worker& worker) {
     const Receiver& receiver = worker.receiver;
     for (;;) {
@@ -312,7 +313,7 @@ class AlertDelivery::Impl {
     }
   }
 
-  // How long to wait before the next attempt; nothing: it went out, or there was nothing to say.
+  // Returns how long to wait before the next attempt; nothing: no further attempt is needed.
   asio::awaitable<std::optional<milliseconds>> tell_group(Worker& worker,
                                                           const std::string& group) {
     const Receiver& receiver = worker.receiver;
@@ -340,7 +341,7 @@ class AlertDelivery::Impl {
         : worker.backoff.fail();
   }
 
-  // Alertmanager forgets what it is not told again.
+  // Alertmanager forgets an alert that is not sent again.
   asio::awaitable<void> tell_again(Worker& worker, Timestamp now) {
     const Receiver& receiver = worker.receiver;
     const std::vector<OutboxRow> rows = store_.standing_rows(receiver.name, now - kTellResolved);
@@ -381,12 +382,12 @@ class AlertDelivery::Impl {
                          : attempt.why);
   }
 
-  // A receiver that is down for hours need not fill the log.
+  // A receiver that is down for hours must not fill the log.
   void complain(Worker& worker, std::string_view why) {
     const Timestamp now = options_.clock();
     if (now - worker.complained < kRepeatComplaint) return;
     worker.complained = now;
-    say(LogLevel::warning, "alert-not-delivered", "a receiver does not take alerts",
+    say(LogLevel::warning, "alert-not-delivered", "a receiver does not accept alerts",
         {{"receiver", worker.receiver.name}, {"why", why}});
   }
 
@@ -397,9 +398,9 @@ class AlertDelivery::Impl {
   asio::executor_work_guard<asio::io_context::executor_type> work_ =
       asio::make_work_guard(context_);
   std::mutex mutex_;
-  Workers leaving_;        // the thread's own
-  Workers workers_;        // written by the thread with mutex_, read by it or with mutex_
-  bool stopping_ = false;  // the thread's own
+  Workers leaving_;        // used by the thread only
+  Workers workers_;        // written by the thread under mutex_; others read it under mutex_
+  bool stopping_ = false;  // used by the thread only
   std::promise<void> ended_;
   std::thread thread_;
 };

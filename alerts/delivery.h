@@ -1,5 +1,5 @@
-// Delivery: carries the outbox out, each receiver by a coroutine of its own, in order. What a
-// receiver does, or does not do, is felt by no other and by nobody who writes to the store.
+// Delivery: sends what the outbox holds, in order. Each receiver has its own coroutine: a slow or
+// broken one delays neither other receivers nor anyone who writes to the store.
 #pragma once
 
 #include <functional>
@@ -25,18 +25,18 @@ class AlertDelivery {
   AlertDelivery(const AlertDelivery&) = delete;
   AlertDelivery& operator=(const AlertDelivery&) = delete;
 
-  // On a thread of its own, until stop(): then messages under way are given up; they are told
-  // after the next start.
-  // server: where people reach this service.
+  // Runs on its own thread until stop(). That gives messages under way a moment, then drops them;
+  // they are sent after the next start.
+  // server: the URL at which people reach this service.
   void start(ServerAddress server);
   void stop();
 
-  // Tells these from now on; from any thread. A message that is under way to a receiver that
-  // changes or goes is finished first; the others notice nothing. What waits for one that has gone
-  // goes on waiting.
+  // Sends to these receivers from now on; callable from any thread. If a receiver changes or goes,
+  // a message under way to it is finished first. Unchanged receivers are not disturbed. Rows for a
+  // receiver that has gone stay in the outbox.
   void replace(std::vector<Receiver> receivers);
 
-  void wake();  // the outbox has changed; from any thread
+  void wake();  // the outbox has changed; callable from any thread
 
   void write(Exposition& out);  // metrics
 
@@ -45,7 +45,8 @@ class AlertDelivery {
   std::unique_ptr<Impl> impl_;
 };
 
-// Sends the sample to a receiver and waits for its answer; empty: it was accepted, else why not.
+// Sends a sample to a receiver and waits for the answer. Returns why it was not accepted, or an
+// empty text.
 std::string try_receiver(const Receiver& receiver, const std::string& external_url, Timestamp now);
 
 }  // namespace faultline

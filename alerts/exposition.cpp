@@ -21,7 +21,7 @@ std::string escaped(std::string_view value) {
 
 void Exposition::family(std::string_view name, std::string_view type, std::string_view help) {
   name_ = name;
-  // There the family has no suffix; its samples have.
+  // In OpenMetrics a counter's family has no suffix, but its samples have.
   if (format_ == MetricsFormat::openmetrics && type == "counter" && name.ends_with("_total"))
     name.remove_suffix(std::string_view("_total").size());
   text_ += fmt::format("# HELP {} {}\n# TYPE {} {}\n", name, help, name, type);

@@ -30,7 +30,7 @@ using boost::system::error_code;
 constexpr auto kNoThrow = asio::as_tuple(asio::use_awaitable);
 
 constexpr std::uint32_t kMostHeaderBytes = 16 << 10;
-// Of a refusal's reason; what else a receiver sends is of no interest.
+// The most that is read of a body: the reason of a refusal is all that matters in it.
 constexpr std::size_t kMostBodyBytes = 2 << 10;
 constexpr std::size_t kMostReason = 200;
 constexpr std::chrono::seconds kReasonLimit{2};
@@ -60,8 +60,8 @@ std::string printable(std::string_view text) {
   return out;
 }
 
-// What is spoken over, encrypted or not. Beast's own operations would be compiled for each of the
-// two, which takes most of a minute.
+// A connection, encrypted or not. Beast's own operations would be compiled for each of the two,
+// which takes most of a minute.
 class Wire {
  public:
   virtual ~Wire() = default;
@@ -108,7 +108,7 @@ asio::awaitable<error_code> write_all(Wire& wire, std::string_view text) {
 
 using AnswerParser = http::response_parser<http::buffer_body>;
 
-// Gives the parser what is there. False: it needs more to go on.
+// Gives the parser what the buffer holds. False: it needs more.
 bool parse_some(beast::flat_buffer& buffer, AnswerParser& parser, error_code& error) {
   const std::size_t taken = parser.put(buffer.data(), error);
   buffer.consume(taken);
@@ -116,11 +116,11 @@ bool parse_some(beast::flat_buffer& buffer, AnswerParser& parser, error_code& er
   return taken > 0 || error;
 }
 
-// Reads more of the answer into the parser: all of what comes, or as much as it has room for.
+// Reads more of the answer into the parser: all that arrives, or as much as it has room for.
 asio::awaitable<error_code> read_more(Wire& wire, beast::flat_buffer& buffer,
                                       AnswerParser& parser) {
   error_code error;
-  // A body's chunk may be announced by half: what is left of it decides nothing.
+  // The buffer may hold half of a chunk's header: then the parser takes nothing, and more is read.
   if (buffer.size() > 0 && parser.is_header_done() && parse_some(buffer, parser, error))
     co_return error;
   if (buffer.size() == buffer.max_size()) co_return http::error::header_limit;
@@ -131,22 +131,22 @@ asio::awaitable<error_code> read_more(Wire& wire, beast::flat_buffer& buffer,
     if (!parser.got_some()) co_return http::error::end_of_stream;
     error.clear();
     parser.put_eof(error);
-    co_return error;  // an answer that ends with the connection takes nothing more
+    co_return error;  // the connection has ended, so nothing more comes
   }
   if (error) co_return error;
   parse_some(buffer, parser, error);
   co_return error;
 }
 
-// Sends and reads the answer's head, and a little of a refusal's body.
+// Sends the request, then reads the head of the answer and, of a refusal, a little of the body.
 asio::awaitable<Attempt> converse(Wire& wire, beast::tcp_stream& transport, const HttpPost& post) {
   const std::string request = request_of(post);
   error_code error = co_await write_all(wire, request);
-  if (error) co_return unknown("does not take the message: " + error.message());
+  if (error) co_return unknown("sending the message failed: " + error.message());
   beast::flat_buffer buffer(kMostHeaderBytes + kMostBodyBytes);
   AnswerParser parser;
   parser.header_limit(kMostHeaderBytes);
-  parser.body_limit(boost::none);  // it may be of any length; it is not read to its end
+  parser.body_limit(boost::none);  // any length is allowed: it is not read to its end
   std::array<char, kMostBodyBytes> reason{};
   auto& body = parser.get().body();
   body.data = reason.data();
@@ -155,7 +155,7 @@ asio::awaitable<Attempt> converse(Wire& wire, beast::tcp_stream& transport, cons
   while (!error && !parser.is_header_done()) error = co_await read_more(wire, buffer, parser);
   if (error == beast::error::timeout)
     co_return unknown(fmt::format("gave no answer within {} ms", post.timeout.count()));
-  if (error) co_return unknown("gives no answer that is HTTP: " + error.message());
+  if (error) co_return unknown("gave no valid HTTP answer: " + error.message());
   const unsigned status = parser.get().result_int();
   if (status / 100 != 2) {
     transport.expires_after(kReasonLimit);
@@ -182,7 +182,7 @@ asio::awaitable<Attempt> over_tls(beast::tcp_stream transport, const HttpPost& p
   SSL_set_tlsext_host_name(stream.native_handle(), post.url.host.c_str());
   auto [failed] = co_await stream.async_handshake(asio::ssl::stream_base::client, kNoThrow);
   if (failed) co_return unsent("TLS: " + failed.message());
-  // Closing without a word of farewell: all that matters has been read by then.
+  // Closes without a TLS shutdown: all that matters has been read by then.
   WireOver wire(stream);
   co_return co_await converse(wire, beast::get_lowest_layer(stream), post);
 }
@@ -195,7 +195,8 @@ bool is_private(const asio::ip::address& address) {
   if (v6.is_v4_mapped()) return is_private_v4(asio::ip::make_address_v4(asio::ip::v4_mapped, v6));
   const auto bytes = v6.to_bytes();
   const bool unique_local = (bytes[0] & 0xfe) == 0xfc;
-  // Only 2000::/3 is the public network; 64:ff9b::/96 and 2002::/16 lead to IPv4 addresses.
+  // Only 2000::/3 is public, except 2002::/16, which leads to IPv4 addresses. 64:ff9b::/96, which
+  // also does, is outside it.
   const bool global = (bytes[0] & 0xe0) == 0x20 && !(bytes[0] == 0x20 && bytes[1] == 0x02);
   return unique_local || !global;
 }
@@ -205,7 +206,7 @@ Attempt attempt_of(unsigned status, std::string_view retry_after, std::string_vi
   Attempt attempt = unknown(fmt::format("answers {}", status));
   if (status / 100 == 3) attempt.why += ", a redirect, which is not followed";
   if (!body.empty()) attempt.why += ": " + printable(body);
-  // What is wrong with the message stays wrong; what is wrong with the receiver can be mended.
+  // A wrong message stays wrong, so it is not sent again. A wrong receiver can be fixed.
   if (status == 400 || status == 413 || status == 422) attempt.outcome = DeliveryOutcome::refused;
   std::int64_t seconds = 0;
   const char* end = retry_after.data() + retry_after.size();
@@ -223,13 +224,13 @@ asio::awaitable<Attempt> http_post(const HttpPost& post) {
       co_await resolver.async_resolve(post.url.host, post.url.port, kNoThrow);
   if (resolve_error)
     co_return unsent(fmt::format("{}: {}", post.url.host, resolve_error.message()));
-  // The addresses are those that are connected to: nothing can be swapped in between.
+  // Connects only to the addresses that were checked: no second look-up can give others.
   std::vector<tcp::endpoint> allowed;
   for (const auto& entry : found)
     if (post.allow_private || !is_private(entry.endpoint().address()))
       allowed.push_back(entry.endpoint());
   if (allowed.empty())
-    co_return unsent(fmt::format("{} lies in a private network; allow_private = true allows that",
+    co_return unsent(fmt::format("{} is a private address; set allow_private = true to allow it",
                                  post.url.host));
   beast::tcp_stream stream(executor);
   stream.expires_after(post.timeout);

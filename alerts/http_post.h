@@ -24,10 +24,10 @@ struct HttpPost {
   std::chrono::milliseconds timeout{10'000};  // for all of it
 };
 
-// Whether an address lies in a network of one's own, or is the machine itself.
+// Whether an address is not public: in a private network, or of the machine itself.
 bool is_private(const boost::asio::ip::address& address);
 
-// What a status says of the message: taken, not wanted, or to be tried again.
+// What a status means for the message: accepted, refused for good, or to be tried again.
 Attempt attempt_of(unsigned status, std::string_view retry_after, std::string_view body);
 
 boost::asio::awaitable<Attempt> http_post(const HttpPost& post);

@@ -16,7 +16,7 @@ namespace faultline {
 namespace json = boost::json;
 namespace {
 
-// More than people read, and than receivers take in one message.
+// People read no more, and receivers accept no more in one message.
 constexpr std::size_t kMostAlerts = 100;
 constexpr std::size_t kMostSaid = 10;  // alerts in a chat
 
@@ -28,7 +28,7 @@ json::object object_of(const Pairs& pairs) {
   return object;
 }
 
-// What all of them have.
+// The pairs that all alerts share.
 Pairs common(std::span<const Alert> alerts, Pairs Alert::* pairs) {
   Pairs shared = alerts.empty() ? Pairs{} : alerts.front().*pairs;
   for (const Alert& alert : alerts)
@@ -43,7 +43,7 @@ bool any_fires(std::span<const Alert> alerts) {
   return std::ranges::any_of(alerts, &Alert::firing);
 }
 
-// Nobody knows when what fires will end.
+// The end of a firing alert is not known.
 constexpr std::string_view kNoEnd = "0001-01-01T00:00:00Z";
 
 Severity worst(std::span<const Alert> alerts) {

@@ -1,4 +1,4 @@
-// Alerts in the words of each receiver.
+// Alerts as messages, in the format of each type of receiver.
 #pragma once
 
 #include <span>
@@ -18,7 +18,7 @@ struct Occasion {
   Timestamp now;
 };
 
-// POST /api/v2/alerts. What fires is taken as over at `expires` unless it is told again.
+// POST /api/v2/alerts. A firing alert ends at `expires` unless it is sent again.
 std::string alertmanager_message(std::span<const Alert> alerts, Timestamp expires);
 
 // Alertmanager's own webhook, version 4.

@@ -10,7 +10,7 @@ void write_findings(Exposition& out, Store& store) {
     return Labels{{"class", tally.cause},
                   {"severity", boost::describe::enum_to_string(tally.severity, "unknown")}};
   };
-  out.family("faultline_findings_open", "gauge", "Findings that stand, by class and severity.");
+  out.family("faultline_findings_open", "gauge", "Open findings, by class and severity.");
   for (const FindingTally& tally : tallies) out.sample(labels(tally), tally.open);
   out.family("faultline_findings_opened_total", "counter",
              "How often a finding was opened, by class and severity.");
@@ -21,7 +21,7 @@ void write_findings(Exposition& out, Store& store) {
     out.sample(labels(tally),
                std::chrono::duration<double>(tally.last_changed.time_since_epoch()).count());
   out.family("faultline_finding_reviews_total", "counter",
-             "What operators said of findings: acknowledged, wrong, closed, reopened.");
+             "Reviews by operators: acknowledged, wrong, closed, reopened.");
   for (const ReviewTally& tally : store.review_tallies())
     out.sample({{"class", tally.cause}, {"verdict", tally.verdict}}, tally.count);
 }

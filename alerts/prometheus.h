@@ -1,5 +1,5 @@
-// What Prometheus is told of findings. Labels are classes and severities only: hosts and jobs come
-// and go without bound, and have their own answers.
+// Metrics about findings. Labels are classes and severities only: the number of hosts and jobs has
+// no bound, and the API has answers for each of them.
 #pragma once
 
 #include "alerts/exposition.h"
@@ -7,7 +7,7 @@
 
 namespace faultline {
 
-// Counters and times of what happened, from all that the store keeps.
+// Writes counts and times of all findings and reviews that the store keeps.
 void write_findings(Exposition& out, Store& store);
 
 }  // namespace faultline

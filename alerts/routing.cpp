@@ -15,7 +15,8 @@ bool wants(const Receiver& receiver, const AlertSubject& subject) {
   if (subject.role == Role::observation) return false;
   if (subject.role == Role::symptom && !receiver.symptoms) return false;
   const Finding& finding = subject.finding;
-  // What was told stays told until it is over, lest it come and go.
+  // An alert that was sent stays until its finding ends, or it would come and go with the
+  // confidence.
   if (!subject.told &&
       (finding.confidence < receiver.min_confidence || subject.opened < receiver.not_before))
     return false;
@@ -29,7 +30,7 @@ bool wants(const Receiver& receiver, const AlertSubject& subject) {
          });
 }
 
-// The end of the quiet time that the moment lies in; the moment itself if it is in none.
+// The end of the quiet time that contains the moment; the moment itself if none does.
 Timestamp after_quiet(const std::vector<QuietTime>& quiet, Timestamp moment) {
   const auto day = std::chrono::floor<std::chrono::days>(moment);
   for (const QuietTime& time : quiet) {
@@ -66,7 +67,7 @@ std::string group_of(const Receiver& receiver, const AlertSubject& subject) {
 Receiver default_receiver(ReceiverType type) {
   Receiver receiver{.type = type};
   if (type == ReceiverType::alertmanager) {
-    // It groups, and it keeps symptoms back, by rules of its own.
+    // Alertmanager groups alerts and holds symptoms back by its own rules.
     receiver.symptoms = true;
     receiver.min_severity = Severity::warning;
     receiver.group_wait = receiver.group_interval = std::chrono::milliseconds{0};
@@ -79,7 +80,8 @@ Receiver default_receiver(ReceiverType type) {
 }
 
 bool matches(std::string_view pattern, std::string_view text) {
-  // Where the last star was, and how much of the text it takes so far: only it need be tried again.
+  // The last star, and the end of the text that it matches so far: only the last star need be
+  // tried again.
   std::size_t star = std::string_view::npos;
   std::size_t taken = 0;
   std::size_t p = 0;

@@ -1,4 +1,4 @@
-// Which receivers are told of which findings, and from when on.
+// Which findings are sent to which receivers, and from when on.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@ namespace faultline {
 // '*' stands for any characters.
 bool matches(std::string_view pattern, std::string_view text);
 
-// Who is to be told, as it was last said; from any thread.
+// The receivers of the latest configuration; callable from any thread.
 class LiveReceivers {
  public:
   using List = std::shared_ptr<const std::vector<Receiver>>;
@@ -36,7 +36,7 @@ class LiveReceivers {
   List list_;
 };
 
-// A function of its arguments; as AlertRouting::route asks.
+// For AlertRouting::route: depends on nothing but its arguments.
 std::vector<Delivery> route(const std::vector<Receiver>& receivers, const AlertSubject& subject);
 
 }  // namespace faultline

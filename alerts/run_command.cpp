@@ -20,7 +20,8 @@ namespace faultline {
 namespace asio = boost::asio;
 namespace {
 
-// A file in memory with the message, so that nobody waits for a command that does not read.
+// A file in memory that holds the message: with a pipe, a command that does not read would block
+// the writer.
 int file_of(const std::string& message) {
   const int file = memfd_create("faultline-alert", MFD_CLOEXEC);
   for (std::size_t done = 0; file >= 0 && done < message.size();) {
@@ -81,7 +82,7 @@ Started start(const std::vector<std::string>& command, int input,
   return started;
 }
 
-// Whoever gives it up, by a time-out or because all ends, ends it, too.
+// Kills the command when it is destroyed: after a time-out, or because the server stops.
 class Running {
  public:
   explicit Running(pid_t pid) : pid_(pid) {}
@@ -89,7 +90,7 @@ class Running {
   Running(const Running&) = delete;
   Running& operator=(const Running&) = delete;
 
-  // Its status; nothing: it runs.
+  // Returns the exit status; nothing: it still runs.
   std::optional<int> ended() {
     int status = 0;
     if (waitpid(pid_, &status, WNOHANG) == 0) return std::nullopt;
@@ -105,7 +106,7 @@ class Running {
   }
 
  private:
-  pid_t pid_;  // and of its group
+  pid_t pid_;  // also the id of its process group
 };
 
 }  // namespace
@@ -115,7 +116,7 @@ asio::awaitable<Attempt> run_command(
     const std::vector<std::pair<std::string, std::string>>& environment,
     std::chrono::milliseconds timeout) {
   const int input = file_of(message);
-  if (input < 0) co_return Attempt{DeliveryOutcome::unsent, "no memory for its message", {}};
+  if (input < 0) co_return Attempt{DeliveryOutcome::unsent, "no memory for the message", {}};
   const Started started = start(command, input, environment);
   close(input);
   if (started.error != 0)

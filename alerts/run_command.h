@@ -1,4 +1,4 @@
-// A command as a receiver: the message on its stdin, its exit status the answer.
+// A command as a receiver: it gets the message on stdin, and its exit status is the answer.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -12,7 +12,7 @@
 
 namespace faultline {
 
-// 0: accepted. One that does not end in time is killed.
+// Exit status 0: accepted. A command that does not end in time is killed.
 boost::asio::awaitable<Attempt> run_command(
     const std::vector<std::string>& command, const std::string& message,
     const std::vector<std::pair<std::string, std::string>>& environment,

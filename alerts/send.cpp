@@ -7,7 +7,7 @@ namespace faultline {
 namespace asio = boost::asio;
 namespace {
 
-// As Prometheus: what fires is over when it was not told again four times.
+// Like Prometheus: a firing alert is over if it was not sent again four times.
 constexpr int kResendsUntilOver = 4;
 
 std::string message_of(const Receiver& receiver, const std::vector<Alert>& alerts,
@@ -26,7 +26,7 @@ std::string message_of(const Receiver& receiver, const std::vector<Alert>& alert
   return {};
 }
 
-// .../api/v2/alerts of an Alertmanager, whose address may have a path of its own.
+// .../api/v2/alerts of an Alertmanager. The configured URL may have a path before it.
 Url alerts_url(Url url) {
   constexpr std::string_view kPath = "/api/v2/alerts";
   if (url.target.ends_with(kPath)) return url;

@@ -1,4 +1,4 @@
-// Tells one receiver one message.
+// Sends one message to one receiver.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -12,13 +12,13 @@
 
 namespace faultline {
 
-// delivery: the same for each attempt at the same message, so that a receiver that heard it and
-// could not say so knows it again.
+// delivery: the same for each attempt to send the same message, so that a receiver recognises a
+// message that it took but could not acknowledge.
 boost::asio::awaitable<Attempt> send_alerts(const Receiver& receiver,
                                             const std::vector<Alert>& alerts,
                                             const Occasion& occasion, const std::string& delivery);
 
-// A finding that never was, to try a receiver with.
+// An invented finding, to test a receiver with.
 std::vector<OutboxRow> sample_rows(Timestamp now);
 
 }  // namespace faultline

@@ -16,9 +16,9 @@ bool is_port(std::string_view text) {
          std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
 }
 
-// 2130706433, 0x7f.1, 127.1: some take it for an address, others for a name.
+// 2130706433, 0x7f.1, 127.1: some programs read these as an address, others as a name.
 bool is_address_in_disguise(std::string_view host) {
-  if (host.find(':') != host.npos) return false;  // of IPv6
+  if (host.find(':') != host.npos) return false;  // IPv6
   if (host.ends_with('.')) host.remove_suffix(1);
   std::string_view last = host.substr(host.rfind('.') + 1);
   const bool is_hex = last.starts_with("0x") || last.starts_with("0X");
@@ -40,10 +40,10 @@ std::string Url::host_header() const {
 
 Result<Url> parse_url(std::string_view text) {
   Url url;
-  // Blanks and control characters would end the request's line.
+  // Blanks and control characters would end the line of the request.
   if (std::ranges::any_of(text,
                           [](char c) { return static_cast<unsigned char>(c) <= ' ' || c == 0x7f; }))
-    return wrong("must not hold blanks");
+    return wrong("must not contain blanks");
   if (text.starts_with("https://"))
     url.tls = true;
   else if (!text.starts_with("http://"))
@@ -55,11 +55,11 @@ Result<Url> parse_url(std::string_view text) {
   rest = rest.substr(0, rest.find('#'));
   url.target = rest.starts_with('/') ? std::string(rest) : "/" + std::string(rest);
   if (authority.find('@') != std::string_view::npos)
-    return wrong("must not hold a user or password; a file may hold a bearer token");
+    return wrong("must not contain a user or password; put a bearer token into a file");
   std::size_t colon = authority.rfind(':');
   if (authority.starts_with('[')) {
     const std::size_t bracket = authority.find(']');
-    if (bracket == std::string_view::npos) return wrong("has a bracket that does not close");
+    if (bracket == std::string_view::npos) return wrong("has a bracket that is not closed");
     url.host = authority.substr(1, bracket - 1);
     colon = authority.find(':', bracket);
     if (std::min(colon, authority.size()) != bracket + 1)
@@ -67,16 +67,16 @@ Result<Url> parse_url(std::string_view text) {
   } else {
     url.host = authority.substr(0, colon);
     if (url.host.find(':') != std::string::npos)
-      return wrong("has a host with a colon; an IPv6 address stands in brackets");
+      return wrong("has a host with a colon; put an IPv6 address in brackets");
   }
   if (url.host.find_first_of("[]") != std::string::npos)
-    return wrong("has brackets that hold no address");
+    return wrong("has brackets in the wrong place");
   url.port = colon == std::string_view::npos ? (url.tls ? "443" : "80")
                                              : std::string(authority.substr(colon + 1));
   if (url.host.empty()) return wrong("names no host");
   if (is_address_in_disguise(url.host))
-    return wrong("has an IPv4 address in another form than 10.0.0.7");
-  if (!is_port(url.port)) return wrong("has a port that is no number");
+    return wrong("has an IPv4 address that is not of the form 10.0.0.7");
+  if (!is_port(url.port)) return wrong("has a port that is not a number");
   return url;
 }
 

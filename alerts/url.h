@@ -10,7 +10,7 @@ namespace faultline {
 
 struct Url {
   bool tls = false;
-  std::string host;  // [::1] without its brackets
+  std::string host;  // an IPv6 address without its brackets
   std::string port;
   std::string target;  // path and query, at least "/"
 
@@ -20,8 +20,8 @@ struct Url {
 // http://host[:port][/path][?query] or https://… An error says what is wrong.
 Result<Url> parse_url(std::string_view text);
 
-// What of an address may stand in a log or a metric: its scheme and host, and a short hash if it
-// has a path or a query, which may be what makes it good for anything.
+// The part of a URL that may be shown in a log or a metric: its scheme and host. A path or a query
+// may be a secret, so a short hash stands for it.
 std::string name_of_url(std::string_view text);
 
 }  // namespace faultline

@@ -83,7 +83,7 @@ void read_ways(TableReader& table, Receiver& receiver) {
   table.read("resend", receiver.resend);
 }
 
-// By its address alone; where a name leads is seen when something is sent.
+// Judges only the address in the URL; what a name resolves to is checked when something is sent.
 bool is_surely_private(const std::string& url) {
   const auto parsed = parse_url(url);
   if (!parsed) return false;
@@ -101,13 +101,12 @@ Values urls_of(TableReader& table, const Receiver& receiver) {
     if (const std::string wrong = check_url(url); !wrong.empty())
       table.fail("url", wrong);
     else if (!receiver.allow_private && is_surely_private(url))
-      table.fail("url",
-                 fmt::format("{} lies in no public network; allow it by allow_private = true",
-                             parse_url(url)->host));
+      table.fail("url", fmt::format("{} is a private address; set allow_private = true to allow it",
+                                    parse_url(url)->host));
   return urls;
 }
 
-// What was found before Faultline was told to tell it is on nobody's mind.
+// Nobody wants alerts for findings from long before the receiver was set up.
 constexpr std::chrono::hours kOldNews{1};
 
 Receiver receiver_of(ReceiverType type) {
@@ -122,7 +121,7 @@ std::vector<Receiver> receivers_of(const ConfigTable& from, std::size_t number,
   TableReader table(from, tables::kReceiver, "name", number);
   ReceiverType type = ReceiverType::webhook;
   if (!table.has("type"))
-    table.fail("type", fmt::format("is missing; it is one of {}", words_of<ReceiverType>()));
+    table.fail("type", fmt::format("is missing; give one of {}", words_of<ReceiverType>()));
   table.read("type", type);
   Receiver receiver = receiver_of(type);
   receiver.hold = hold;
@@ -136,7 +135,7 @@ std::vector<Receiver> receivers_of(const ConfigTable& from, std::size_t number,
   if (receiver.resend < std::chrono::milliseconds{100})
     table.fail("resend", "must be a duration of 100ms or more");
   if (type == ReceiverType::pagerduty && receiver.routing_key.empty())
-    table.fail("routing_key_file", "is missing; name the file that holds the integration key");
+    table.fail("routing_key_file", "is missing; name the file with the integration key");
   if (type == ReceiverType::command) {
     if (receiver.command.empty())
       table.fail(
@@ -148,12 +147,12 @@ std::vector<Receiver> receivers_of(const ConfigTable& from, std::size_t number,
     table.fail("url",
                "is missing; say where to send, such as url = \"https://hooks.example.com/x\"");
   if (urls.size() > 1 && type != ReceiverType::alertmanager)
-    table.fail("urls", "are for the replicas of an Alertmanager");
+    table.fail("urls", "are only for the replicas of an Alertmanager; give one url");
   std::vector<Receiver> receivers;
   for (const std::string& url : urls) {
     Receiver& replica = receivers.emplace_back(receiver);
     replica.url = url;
-    // Each replica is told for itself, and may be down by itself.
+    // Each replica gets its own messages, and may be down on its own.
     if (urls.size() > 1) replica.name += " " + name_of_url(url);
   }
   return receivers;
@@ -164,7 +163,7 @@ Receiver of_flag(ReceiverType type, const std::string& url, std::chrono::millise
   receiver.name = name_of_url(url);
   receiver.url = url;
   receiver.hold = hold;
-  // Whoever typed the address meant it.
+  // Somebody typed this address, so it is meant.
   receiver.allow_private = true;
   return receiver;
 }
@@ -185,11 +184,11 @@ void add_alert_options(CLI::App& command, AlertOptions& options) {
   add("--webhook", options.webhooks, check_url, "URL",
       "Send alerts to this address as JSON, in the form of Alertmanager's webhooks");
   add("--alert-hold", options.hold, check_hold, "TIME",
-      "Send an alert only when its finding has stood for this long; 0: at once")
+      "Send an alert only when its finding has been open for this long; 0: at once")
       ->capture_default_str();
   add("--alert-keep", options.keep, check_hold, "TIME",
-      "Keep an alert firing for this long after its finding was last seen, so that one that comes "
-      "and goes is sent once; by default a minute longer than --stall-after");
+      "Keep an alert firing for this long after its finding was last seen, so that a finding that "
+      "comes and goes is sent once; by default a minute longer than --stall-after");
   add(
       "--external-url", options.external_url,
       [](const std::string& text) { return text.empty() ? text : check_url(text); }, "URL",
@@ -215,8 +214,7 @@ std::vector<Receiver> receivers_of(const AlertOptions& options, const ConfigTabl
   std::set<std::string> names;
   const auto twice = [&](const Receiver& receiver) -> std::string {
     if (names.insert(receiver.name).second) return {};
-    return fmt::format("receiver \"{}\" is there twice; each needs a name of its own",
-                       receiver.name);
+    return fmt::format("two receivers are named \"{}\"; give each its own name", receiver.name);
   };
   for (const Receiver& receiver : receivers)
     if (const std::string wrong = twice(receiver); !wrong.empty()) throw std::runtime_error(wrong);

@@ -1,4 +1,4 @@
-// Who is told of findings: the flags, and the [[receiver]] tables of the configuration file.
+// Who gets alerts: the flags, and the [[receiver]] tables of the configuration file.
 #pragma once
 
 #include <string>
@@ -23,11 +23,11 @@ struct AlertOptions {
 
 void add_alert_options(CLI::App& command, AlertOptions& options);
 
-// Without a slash at its end. own: where the service listens.
+// Without a slash at its end. `own`: where the service listens.
 std::string external_url(const AlertOptions& options, const std::string& own);
 
-// Those of the flags, then those of the file's [[receiver]] tables. Throws std::runtime_error with
-// one line that names the file, the line, the table, the key and the mend.
+// The receivers of the flags, then those of the file's [[receiver]] tables. Throws
+// std::runtime_error with one line that names the file, the line, the table, the key and the fix.
 std::vector<Receiver> receivers_of(const AlertOptions& options, const ConfigTables& all);
 
 }  // namespace faultline

@@ -22,7 +22,7 @@ struct TestOptions {
   AlertOptions alerts;
 };
 
-// A file of `serve` has other keys, too, which are of no interest here.
+// A file of `serve` has other keys, too, which do not matter here.
 ConfigTables tables_of(const std::string& file) {
   CLI::App serve;
   int ignored = 0;
@@ -38,7 +38,8 @@ int test_receiver(const TestOptions& options) {
   int failed = 0;
   for (const Receiver& receiver : receivers_of(options.alerts, tables_of(options.config))) {
     known += fmt::format("{}{}", known.empty() ? "" : ", ", receiver.name);
-    // A list of replicas goes by one name; one of the command line, by its address, too.
+    // All replicas of a list share one name. A receiver of the command line can also be named by
+    // its address.
     if (receiver.name != options.receiver && receiver.url != options.receiver &&
         !receiver.name.starts_with(options.receiver + " "))
       continue;
@@ -64,11 +65,12 @@ void add_alerts_command(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("alerts", "Try out the receivers of alerts");
   command->require_subcommand(1);
   CLI::App* test = command->add_subcommand(
-      "test", "Send a sample alert to one receiver, and tell whether it was accepted");
+      "test", "Send a sample alert to one receiver, and print whether it was accepted");
   auto options = std::make_shared<TestOptions>();
-  test->add_option("RECEIVER", options->receiver,
-                   "The receiver's name in the file of --config, or the URL that is given with "
-                   "--alertmanager or --webhook")
+  test->add_option(
+          "RECEIVER", options->receiver,
+          "The name of the receiver in the file of --config, or the URL that is given with "
+          "--alertmanager or --webhook")
       ->required()
       ->type_name("NAME");
   test->add_option("--config", options->config,

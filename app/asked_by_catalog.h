@@ -1,4 +1,4 @@
-// Lines that a catalog asks for, which does not change.
+// The lines that a catalog asks for, for a catalog that does not change.
 #pragma once
 
 #include <memory>

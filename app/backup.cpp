@@ -37,8 +37,8 @@ void add_backup_command(CLI::App& app, int& exit_code) {
       const BackupTold told =
           back_up(std::filesystem::path(options->data) / kDatabase, options->copy);
       fmt::print(stderr,
-                 "{}: {} jobs, {:.1f} MiB; to restore it, stop the server and put it in an empty "
-                 "folder of --data as {}\n",
+                 "{}: {} jobs, {:.1f} MiB; to restore it, stop the server and put the file into an "
+                 "empty folder of --data as {}\n",
                  options->copy, told.jobs, static_cast<double>(told.bytes) / (1 << 20), kDatabase);
       exit_code = kExitGood;
     } catch (const std::exception& failure) {

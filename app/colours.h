@@ -9,8 +9,8 @@
 
 namespace faultline {
 
-// "auto": where the stream is a terminal that shows colours and nobody set NO_COLOR
-// (no-color.org); "always" and "never" say it themselves.
+// "auto": if the stream is a terminal that shows colours, and NO_COLOR is not set (no-color.org).
+// "always" and "never" decide themselves.
 bool wants_colours(std::string_view choice, std::FILE* stream);
 
 // The verdict, the line of the culprit and the heading of the next step stand out.

@@ -27,7 +27,7 @@ class OurHelp : public CLI::FormatterBase {
   }
 };
 
-// The command that the line had come to.
+// The last command on the command line.
 const CLI::App& last_command(const CLI::App& app) {
   const CLI::App* last = &app;
   while (!last->get_subcommands().empty()) last = last->get_subcommands().back();
@@ -45,7 +45,7 @@ std::string name_one_of(const CommandHelp& command) {
   return fmt::format("name a command: {}", fmt::join(names, ", "));
 }
 
-// What stands where nothing like it can.
+// The message for a word that is not allowed at its place.
 std::string refusal_of(const std::string& typed, const CommandHelp& command) {
   std::vector<std::string> names;
   if (typed.starts_with('-')) {
@@ -58,7 +58,7 @@ std::string refusal_of(const std::string& typed, const CommandHelp& command) {
   return fmt::format("there is no command \"{}\"{}", typed, meant(typed, names));
 }
 
-// The arguments that must be there and are not, by the names that the help has for them.
+// The required arguments that are missing, by their names in the help.
 std::string missing_of(const CLI::App& command) {
   std::vector<std::string> missing;
   for (const CLI::Option* option : command.get_options({}))
@@ -69,8 +69,8 @@ std::string missing_of(const CLI::App& command) {
                      missing.size() == 1 ? "is" : "are");
 }
 
-// CLI11's words about a value, in ours: "--listen: 1 required ADDRESS:PORT missing",
-// "--listen: At Most 1 required but received 2", "Could not convert: --nodes = many".
+// Rewrites CLI11's messages about a value: "--listen: 1 required ADDRESS:PORT missing", "--listen:
+// At Most 1 required but received 2", "Could not convert: --nodes = many".
 std::string refusal_of_value(const CLI::App& command, const std::string& what) {
   const auto after = [&what](std::string_view words) {
     const std::size_t at = what.find(words);
@@ -106,9 +106,10 @@ std::string refusal_of(const CLI::App& app, const CLI::Error& error) {
 }  // namespace
 
 int run_command_line(int argc, char** argv) {
-  CLI::App app("Reads the logs of a multi-GPU training job and says why it hangs, fails or crawls",
+  CLI::App app("Reads the logs of a multi-GPU training job and says why it hangs, fails or is slow",
                "faultline");
-  // Zero is allowed for CLI11's sake: it would call an unknown command a missing one.
+  // Zero commands are allowed because CLI11 would otherwise report an unknown command as a missing
+  // one.
   app.require_subcommand(0, 1);
   app.set_help_flag("-h,--help", "Print this help, and end");
   app.formatter(std::make_shared<OurHelp>());
@@ -116,9 +117,9 @@ int run_command_line(int argc, char** argv) {
       [](const CLI::App* failed, const CLI::Error& error) { return refusal_of(*failed, error); });
   int exit_code = kExitError;
   for (const auto add : kCommands) add(app, exit_code);
-  // After the commands, which would take it over.
+  // Set after the commands, which would otherwise inherit the footer.
   app.footer(
-      "faultline COMMAND --help tells all about a command.\n"
+      "faultline COMMAND --help explains a command.\n"
       "Exit status: 0 done, 2 could not. diagnose and rules check have more; see their --help.");
   try {
     app.parse(argc, argv);
@@ -126,15 +127,16 @@ int run_command_line(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     exit_code = app.exit(error) == 0 ? kExitGood : kExitError;
   } catch (const std::exception& error) {
-    // fmt knows what went wrong, and not with which file.
+    // If stdout failed, fmt says what went wrong but not with which file, so the message below is
+    // used.
     if (std::ferror(stdout) == 0 || dynamic_cast<const std::system_error*>(&error) == nullptr) {
       fmt::print(stderr, "faultline: {}\n", error.what());
       return kExitError;
     }
   }
-  // A full disk shows here at the latest.
+  // A full disk shows here at the latest, when the output is flushed.
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-    fmt::print(stderr, "faultline: what it prints could not be written to stdout\n");
+    fmt::print(stderr, "faultline: the output could not be written to stdout\n");
     return kExitError;
   }
   return exit_code;

@@ -8,16 +8,16 @@ class App;
 
 namespace faultline {
 
-// What scripts tell answers apart by.
+// Exit statuses, by which scripts tell answers apart.
 inline constexpr int kExitGood = 0;       // nothing wrong was found
 inline constexpr int kExitFault = 1;      // `diagnose` found one
 inline constexpr int kExitError = 2;      // a usage or input error: it could not look
 inline constexpr int kExitUndecided = 3;  // what `diagnose` read does not decide
 
-// Of a server's data, in its folder.
+// The file of the database in a server's folder of data.
 inline constexpr const char* kDatabase = "faultline.db";
 
-// All of them; returns the program's exit status.
+// Runs the command line; returns the program's exit status.
 int run_command_line(int argc, char** argv);
 
 void add_serve_command(CLI::App& app, int& exit_code);
@@ -29,7 +29,7 @@ void add_token_command(CLI::App& app, int& exit_code);
 void add_backup_command(CLI::App& app, int& exit_code);
 void add_reanalyze_command(CLI::App& app, int& exit_code);
 void add_version_command(CLI::App& app, int& exit_code);
-// help, man and completion; after all others, which they tell of.
+// help, man and completion; added last, because they describe all others.
 void add_help_commands(CLI::App& app, int& exit_code);
 
 }  // namespace faultline

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::array<std::string_view, 2> kTables{tables::kKeep, tables::kReceiver};
 
-// Not flags that are about the command line itself.
+// Flags that are about the command line itself are no settings.
 bool is_setting(const CLI::Option& option) {
   constexpr std::array<std::string_view, 4> kOthers{"help", "config", "print-config",
                                                     "check-config"};
@@ -28,7 +28,7 @@ std::vector<std::string> known_keys(const CLI::App& command) {
   return known;
 }
 
-// No setting needs any.
+// No setting needs a control character.
 bool holds_control_characters(const std::string& value) {
   return std::ranges::any_of(
       value, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
@@ -49,9 +49,9 @@ bool takes_numbers(const CLI::Option& option) {
   return std::ranges::find(kNumeric, option.get_type_name()) != kNumeric.end();
 }
 
-// What is wrong with the value as TOML; what it says is the option's to judge.
+// What is wrong with the form of the value; the option itself judges the content.
 std::string wrong_form(const CLI::Option& option, const ConfigValue& value) {
-  if (value.is_list && !is_list(option)) return "takes one value; take off the brackets";
+  if (value.is_list && !is_list(option)) return "takes one value; remove the brackets";
   if (is_flag(option))
     return value.kind == ConfigKind::boolean ? "" : "must be true or false, without quotes";
   if (value.texts.empty()) return "";
@@ -66,7 +66,7 @@ std::string wrong_form(const CLI::Option& option, const ConfigValue& value) {
 
 std::string unknown_key(const CLI::App& command, const std::string& key) {
   if (const CLI::Option* option = command.get_option_no_throw("--" + key); option != nullptr)
-    return fmt::format("\"{}\" is no setting; give it on the command line", key);
+    return fmt::format("\"{}\" is not a setting; give it on the command line", key);
   const std::vector<std::string> known = known_keys(command);
   const std::string meant = nearest(key, known);
   return meant.empty()
@@ -77,7 +77,7 @@ std::string unknown_key(const CLI::App& command, const std::string& key) {
 std::string unknown_table(const std::string& name) {
   const std::string meant = nearest(name, {kTables.begin(), kTables.end()});
   return meant.empty() ? fmt::format(
-                             "unknown table \"{}\"; settings stand in no table, and the only "
+                             "unknown table \"{}\"; settings are in no table, and the only "
                              "tables are [[{}]]",
                              name, fmt::join(kTables, "]] and [["))
                        : fmt::format("unknown table \"{}\"; did you mean [[{}]]?", name, meant);
@@ -103,7 +103,7 @@ bool apply(CLI::App& command, const std::string& file, const std::string& key,
   return true;
 }
 
-// As they stand in the file, so that the first mistake is told of first.
+// In the order of the file, so that the first mistake is reported first.
 std::vector<std::pair<std::string, ConfigValue>> by_line(const ConfigTable& table) {
   std::vector<std::pair<std::string, ConfigValue>> rows(table.values.begin(), table.values.end());
   std::ranges::stable_sort(rows, {}, [](const auto& row) { return row.second.line; });

@@ -20,17 +20,16 @@ using ConfigTables = std::vector<ConfigTable>;
 
 // The tables that such a file may have, each several times.
 namespace tables {
-inline constexpr std::string_view kReceiver = "receiver";  // who is told of findings
-inline constexpr std::string_view kKeep = "keep";          // how long which jobs are kept
+inline constexpr std::string_view kReceiver = "receiver";  // who gets alerts
+inline constexpr std::string_view kKeep = "keep";          // how long some jobs are kept
 }  // namespace tables
 
-// Where the settings of a file stand in it, for what shows to be wrong with one only when it is
-// used.
+// The lines of the settings in a file, for mistakes that show only when a setting is used.
 class SettingPlaces {
  public:
   void add(std::string key, std::string value, std::string place);
 
-  // Adds its place to a message that begins with a setting's key, flag or value.
+  // If the message begins with the key, flag or value of a setting, adds the place of the setting.
   std::string with_place(std::string message) const;
 
  private:
@@ -48,13 +47,14 @@ struct SettingsFile {
 };
 
 // Applies the file to the options of `command` that were not given. Throws std::runtime_error with
-// one line that names the file, the line, the key and the mend.
+// one line that names the file, the line, the key and the fix.
 SettingsFile apply_config_file(CLI::App& command, const std::filesystem::path& file);
 
-// The settings in force, by their keys, each as such a file has it.
+// The settings in force, by their keys, each as written in such a file.
 std::vector<std::pair<std::string, std::string>> settings_of(const CLI::App& command);
 
-// The same, and the tables, as such a file. What is secret is not in it, only its file.
+// The settings in force and the tables, as such a file. It names the files of secrets, but does not
+// hold the secrets.
 std::string config_of(const CLI::App& command, const ConfigTables& tables = {});
 
 // As a value of such a file: a text, or a list of texts.

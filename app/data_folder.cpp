@@ -20,16 +20,17 @@ bool is_allowed(const fs::path& path, int mode) {
 }  // namespace
 
 std::string wrong_data_folder(const fs::path& folder) {
-  // The nearest that is there: what is missing below it has to be made in it.
+  // The nearest folder that exists: missing folders have to be made in it.
   fs::path there = fs::absolute(folder).lexically_normal();
   std::error_code error;
   while (!fs::exists(there, error) && there.has_relative_path()) {
     if (error && error != std::errc::not_a_directory)
-      return fmt::format("cannot be looked at: {}", error.message());
+      return fmt::format("cannot be accessed: {}", error.message());
     there = there.parent_path();
   }
   if (!fs::is_directory(there, error))
-    return fmt::format("{} is no folder; name a folder, or one that can be made", there.string());
+    return fmt::format("{} is not a folder; name a folder, or one that can be made",
+                       there.string());
   if (!is_allowed(there, W_OK | X_OK))
     return fmt::format("user {} may not write in {}; give it to that user, or name another folder",
                        geteuid(), there.string());

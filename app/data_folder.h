@@ -6,7 +6,7 @@
 
 namespace faultline {
 
-// Why it can neither be used nor made; empty: it can. Nothing is made, opened or written.
+// Why the folder can neither be used nor made; empty if it can. Makes, opens and writes nothing.
 std::string wrong_data_folder(const std::filesystem::path& folder);
 
 }  // namespace faultline

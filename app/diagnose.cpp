@@ -30,16 +30,16 @@
 namespace faultline {
 namespace {
 
-// More would wait for the one that folds.
+// More threads would only wait for the thread that folds.
 constexpr unsigned kMaxThreads = 8;
 constexpr std::chrono::milliseconds kRedraw{100};
 
-// What folding all inputs came to.
+// The result of folding all inputs.
 struct Folded {
   std::size_t readable = 0;
   std::uint64_t lines = 0;
   std::uint64_t recognized = 0;
-  Timestamp newest;  // change of an input
+  Timestamp newest;  // last change of an input
 };
 
 std::optional<std::uint64_t> total_size(const std::vector<InputFile>& files) {
@@ -51,7 +51,7 @@ std::optional<std::uint64_t> total_size(const std::vector<InputFile>& files) {
   return total;
 }
 
-// A folder may hold many pictures.
+// A folder may hold many files that are no logs.
 constexpr std::size_t kMostHints = 12;
 
 Folded fold(const std::vector<InputFile>& files, const Source& said,
@@ -103,14 +103,13 @@ int fail(std::string_view message) {
 
 int say_that_nothing_is_known(const DiagnoseOptions& options, std::size_t lines) {
   return fail(
-      fmt::format("{}: {} of a form that is known: what NCCL and PyTorch print, kernels, "
-                  "launchers, schedulers, "
+      fmt::format("{}: {} known form: what NCCL and PyTorch print, kernels, launchers, schedulers, "
                   "frameworks, and tools that operators paste",
                   options.paths.size() == 1 ? options.paths.front()
                                             : fmt::format("{} paths", options.paths.size()),
-                  lines == 0   ? "it holds no line"
-                  : lines == 1 ? "its line is not"
-                               : fmt::format("not one of its {} lines is", lines)));
+                  lines == 0   ? "it holds no line of a"
+                  : lines == 1 ? "its line has no"
+                               : fmt::format("none of its {} lines has a", lines)));
 }
 
 std::string written(const JobState& job, const Diagnosis& diagnosis,
@@ -134,7 +133,7 @@ void print(std::string text) {
     throw std::runtime_error("the diagnosis could not be written to stdout");
 }
 
-// What a script tells verdicts apart by.
+// Scripts tell verdicts apart by the exit status.
 int exit_status(const Diagnosis& diagnosis) {
   switch (diagnosis.verdict) {
     case Verdict::healthy:
@@ -173,7 +172,7 @@ int run_diagnose(const DiagnoseOptions& options) {
   if (folded.readable == 0) return fail("none of the files could be read");
   const Moment moment{.now = folded.newest, .live_sources = {}};
   const Diagnosis diagnosis = addressed(diagnose(job, catalog, moment), {});
-  // Lines of other programs of a host are of no dialect, and may mean something.
+  // Lines of other programs of a host have no known form, but may lead to a finding.
   const bool nothing_is_known =
       folded.recognized == 0 && diagnosis.root_causes.empty() && diagnosis.observations.empty();
   print(written(job, diagnosis, options));
@@ -197,7 +196,7 @@ void add_diagnose_command(CLI::App& app, int& exit_code) {
       ->capture_default_str();
   command
       ->add_option("--host", options->host,
-                   "The host of lines that carry none (plain dmesg, for example)")
+                   "The host of lines that name none (plain dmesg, for example)")
       ->type_name("NAME");
   command
       ->add_option_function<std::string>(
@@ -206,12 +205,12 @@ void add_diagnose_command(CLI::App& app, int& exit_code) {
             options->boot_time = parse_boot_time(text);
             if (!options->boot_time)
               throw CLI::ValidationError(
-                  "--boot-time", fmt::format("\"{}\" is no time; write 2026-03-05T00:26:48Z, or "
-                                             "seconds since 1970 as btime in /proc/stat has them",
+                  "--boot-time", fmt::format("\"{}\" is not a time; write 2026-03-05T00:26:48Z, or "
+                                             "seconds since 1970 (btime in /proc/stat)",
                                              text));
           },
-          "When the host booted: gives a time to kernel lines that are stamped with seconds since "
-          "then")
+          "When the host booted: gives a time to kernel lines that count the seconds since the "
+          "boot")
       ->type_name("TIME");
   choose(command->add_option("--format", options->format, "How to print the answer"),
          {"text", "json", "markdown", "html"})
@@ -221,25 +220,24 @@ void add_diagnose_command(CLI::App& app, int& exit_code) {
                           "When to colour the text; auto: on a terminal, unless NO_COLOR is set"),
       {"auto", "always", "never"})
       ->capture_default_str();
-  command->add_flag(
-      "--verbose", options->verbose,
-      "Print all of it: every line of evidence, every step, the checks that passed and what is not "
-      "known (text only; JSON always has all)");
+  command->add_flag("--verbose", options->verbose,
+                    "Print everything: every line of evidence, every step, the checks that passed "
+                    "and what is not known (text only; JSON always has everything)");
   command->add_flag("--explain", options->explain,
                     "Add how the answer came about: which rules found what, and how sure each is "
                     "(text and JSON)");
   command->add_flag("--keep-secrets", options->keep_secrets,
-                    "Show the passwords, tokens and keys that stand in the logs; without it their "
-                    "letters are stars");
+                    "Show the passwords, tokens and keys in the logs; by default their letters are "
+                    "replaced by stars");
   command
       ->add_option(
           "--rules", options->rules,
-          "A folder with signature files of your own; one that is named as a built-in file takes "
-          "its place")
+          "A folder with signature files of your own; a file with the name of a built-in one "
+          "replaces it")
       ->type_name("DIR");
   command->footer(
-      "Exit status: 0 nothing wrong was found, 1 a fault was found, 2 it could not look, 3 the "
-      "logs are not enough to tell.");
+      "Exit status: 0 nothing wrong was found, 1 a fault was found, 2 the logs could not be read, "
+      "3 the logs are not enough to tell.");
   command->callback([options, &exit_code] { exit_code = run_diagnose(*options); });
 }
 

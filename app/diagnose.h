@@ -23,8 +23,8 @@ struct DiagnoseOptions {
   std::vector<std::string> paths;
 };
 
-// Prints the diagnosis to stdout and everything else to stderr. Returns 0 when nothing wrong was
-// found, 1 when a fault was, 2 when it could not look, 3 when what was read does not decide.
+// Prints the diagnosis to stdout and everything else to stderr. Returns 0 if nothing wrong was
+// found, 1 if a fault was found, 2 if the logs could not be read, 3 if they do not decide.
 int run_diagnose(const DiagnoseOptions& options);
 
 }  // namespace faultline

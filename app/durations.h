@@ -1,5 +1,5 @@
-// Durations of settings. A query may leave the unit out and mean seconds; whoever sets how long to
-// keep something may mean days, so a setting needs one.
+// Durations of settings. A query without a unit means seconds. A setting needs a unit, because
+// somebody who sets how long to keep something may mean days.
 #pragma once
 
 #include <chrono>
@@ -17,7 +17,7 @@ struct DurationLimits {
   std::string_view zero;  // what 0 means, such as "for ever"; empty: it means nothing
 };
 
-// What is wrong with it; empty: nothing.
+// What is wrong with `text`; empty: nothing.
 std::string wrong_duration(std::string_view text, const DurationLimits& limits);
 
 }  // namespace faultline

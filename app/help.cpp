@@ -1,4 +1,4 @@
-// faultline help, man and completion: what the commands say of themselves, for people and shells.
+// faultline help, man and completion: the descriptions of the commands, for people and shells.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -19,7 +19,7 @@
 namespace faultline {
 namespace {
 
-// The command of that name below another, or the other itself where no name is given.
+// The command with these names below `root`, or `root` itself if no name is given.
 const CommandHelp& named(const CommandHelp& root, const std::vector<std::string>& names) {
   const CommandHelp* command = &root;
   for (const std::string& name : names) {
@@ -32,7 +32,7 @@ const CommandHelp& named(const CommandHelp& root, const std::vector<std::string>
   return *command;
 }
 
-// Builds that are to come out the same give their time in this way (reproducible-builds.org).
+// Reproducible builds set their time in this way (reproducible-builds.org).
 std::string date_of_build() {
   const char* epoch = std::getenv("SOURCE_DATE_EPOCH");
   const Timestamp time = epoch == nullptr
@@ -45,7 +45,7 @@ std::string page_of(const CommandHelp& command, const CommandHelp& root) {
   return to_man_page(command, root, FAULTLINE_VERSION, date_of_build());
 }
 
-// Returns what there is to say of it: nothing.
+// Returns the text to print: none.
 std::string write_all(const CommandHelp& root, const std::filesystem::path& folder) {
   const auto write = [&](const std::string& name, const std::string& text) {
     std::filesystem::create_directories((folder / name).parent_path());
@@ -57,7 +57,7 @@ std::string write_all(const CommandHelp& root, const std::filesystem::path& fold
     write("man/man1/" + page_name(*command) + ".1", page_of(*command, root));
   write("bash-completion/completions/" + root.name, to_bash(root));
   write("fish/vendor_completions.d/" + root.name + ".fish", to_fish(root));
-  // Red Hat's zsh looks into the one, Debian's into the other.
+  // Red Hat's zsh looks into the first folder, Debian's into the second.
   for (const char* place : {"zsh/site-functions/_", "zsh/vendor-completions/_"})
     write(place + root.name, to_zsh(root));
   return {};
@@ -110,9 +110,9 @@ void add_help_commands(CLI::App& app, int& exit_code) {
   man->add_option("COMMAND", options->command, "The command that the page is about");
   man->add_option(
       "--into", options->into,
-      "Write all pages, and the completions of all shells, into this folder, as they lie "
-      "in /usr/share");
-  man->group("");  // the build asks for it
+      "Write all pages, and the completions of all shells, into this folder, in the layout "
+      "of /usr/share");
+  man->group("");  // hidden: only the build uses it
 
   CLI::App* help = add(
       app, "help", "Print the help of a command, as its --help does",

@@ -17,12 +17,13 @@
 namespace faultline {
 namespace {
 
-// Read, not mapped: pages of a mapped file count as the program's memory, and a file that shrinks
-// while it is mapped would kill it.
+// Files are read, not mapped: pages of a mapped file count as the program's memory, and a file that
+// shrinks while it is mapped would kill the program.
 constexpr std::size_t kBuffer = std::size_t{256} << 10;
 constexpr std::uint64_t kBatchBytes = std::uint64_t{4} << 20;
 
-// What `faultline simulate` writes beside its logs is no log. Told from what it holds.
+// Whether this is truth.json, which `faultline simulate` writes beside its logs and which is no
+// log. Looks at the content, not at the name.
 bool is_truth_of_simulation(std::string_view head) {
   const auto holds = [head](std::string_view key) {
     return head.find(key) != std::string_view::npos;
@@ -31,8 +32,8 @@ bool is_truth_of_simulation(std::string_view head) {
          holds("\"healthy_twin\":");
 }
 constexpr std::string_view kTruth =
-    "this is no log, and is not read: in it `faultline simulate` says which fault it put into the "
-    "logs that stand beside it";
+    "this is not a log, and is not read: here `faultline simulate` says which fault it put into "
+    "the logs beside it";
 
 // Of one archive.
 constexpr std::size_t kMostHints = 16;
@@ -120,7 +121,7 @@ class SourceReading : public FileVisitor {
     reader_.reset();
   }
 
-  // The input broke off: what was read last is not all there was.
+  // The input broke off: there is more of the last file than was read.
   void broke_off() {
     if (!source_) return;
     Batch nothing_more;

@@ -1,4 +1,5 @@
-// One input becomes batches: opened, unpacked, each file in it read as a source of its own.
+// Turns one input into batches: opens it, unpacks it, and reads each file in it as a source of its
+// own.
 #pragma once
 
 #include <atomic>
@@ -21,19 +22,19 @@ struct SourceBatch {
   Timestamp received;
 };
 
-// Takes a batch; false: nobody wants more, stop.
+// Takes a batch; false: no more batches are wanted, stop.
 using Deliver = std::function<bool(SourceBatch)>;
 
 struct InputEnd {
-  bool readable = false;           // not a byte could be read otherwise
+  bool readable = false;           // false: not one byte could be read
   std::string trouble;             // why not all of it was read; empty: it was
-  std::vector<std::string> hints;  // of its files, with their names: why nothing in them is read
+  std::vector<std::string> hints;  // why nothing in some of its files is read, with their names
 };
 
-// `said` is what the caller knows of every source: job and host. Several threads may ask
-// `noteworthy` at once. Bytes are counted as they stand in the file, so that they compare with its
-// size. `now`: no line is from later; when a file was written says nothing, for files are copied.
-// `boot_time`: of the host whose kernel logs these are.
+// `said`: what the caller knows of every source, its job and host. Several threads may use
+// `noteworthy` at once. `bytes_read` counts bytes as they are in the file, to be compared with its
+// size. `now`: no line is later than this; the time of the file does not tell, because files are
+// copied. `boot_time`: of the host whose kernel logs these are.
 InputEnd read_input(const InputFile& input, const Source& said,
                     const std::shared_ptr<const Noteworthy>& noteworthy,
                     std::atomic<std::uint64_t>& bytes_read, Timestamp now, const Deliver& deliver,

@@ -28,10 +28,10 @@ Timestamp change_time(const struct stat& status) {
 
 std::string reason(int error) { return std::generic_category().message(error); }
 
-// By name; but of a log that was rotated (nccl.log.2.gz, nccl.log.1, nccl.log) the oldest part
-// first, for a log is read from its beginning.
+// By name; but of a rotated log (nccl.log.2.gz, nccl.log.1, nccl.log) the oldest part first,
+// because a log is read from its beginning.
 std::tuple<std::string, int, std::string> reading_order(const InputFile& file) {
-  constexpr std::size_t kMostDigits = 2;  // more is a process id
+  constexpr std::size_t kMostDigits = 2;  // a longer number is a process id
   std::string_view name = file.name;
   for (std::string_view packed : {".gz", ".zst"})
     if (name.ends_with(packed)) name.remove_suffix(packed.size());
@@ -112,7 +112,7 @@ class Walk {
     }
   }
 
-  // After all else, so that a file that is also linked to is called by its own name.
+  // Links come last, so that a file that is also linked to keeps its own name.
   void follow_links() {
     while (!links_.empty()) {
       for (const auto& [path, name] : std::exchange(links_, {})) {
@@ -134,7 +134,7 @@ class Walk {
   Timestamp now_;
   Inputs inputs_;
   std::set<std::pair<dev_t, ino_t>> seen_;
-  std::vector<std::pair<fs::path, fs::path>> links_;  // and what they are called
+  std::vector<std::pair<fs::path, fs::path>> links_;  // paths, and names in the answer
 };
 
 }  // namespace

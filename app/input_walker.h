@@ -1,4 +1,4 @@
-// What `faultline diagnose PATH...` is to read: files as they are, the files of folders, stdin.
+// What `faultline diagnose PATH...` reads: files, the files of folders, stdin.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct InputFile {
 
   std::string name;                   // what the answer calls it
   std::string path;                   // what to open, or kStdin
-  std::optional<std::uint64_t> size;  // of a pipe nobody knows it
+  std::optional<std::uint64_t> size;  // not known of a pipe
   Timestamp changed;                  // of a pipe: now
 
   bool operator==(const InputFile&) const = default;
@@ -24,14 +24,15 @@ struct InputFile {
 
 struct Inputs {
   std::vector<InputFile> files;  // per argument by name; of a rotated log the oldest part first
-  std::vector<std::string> warnings;  // what in a folder could not be looked at
+  std::vector<std::string> warnings;  // which entries of folders could not be read
 };
 
-// Folders are walked through symbolic links, too, but nothing is read twice, however many ways lead
-// to it; what is neither file nor folder is passed over there. An argument itself may be a pipe.
+// Folders are searched through symbolic links, too, but nothing is read twice, however many ways
+// lead to it. What is neither a file nor a folder is skipped there. An argument itself may be a
+// pipe.
 //
-// The files of a folder are called by their path below it if it is the only argument; with others
-// beside it the argument comes first, so that names differ and no host's name is lost.
+// If a folder is the only argument, its files are named by their path below it. If there are other
+// arguments, the name begins with the argument, so that names differ and no host's name is lost.
 //
 // An argument that cannot be read is an error; so is finding no file at all.
 Result<Inputs> find_inputs(const std::vector<std::string>& arguments, Timestamp now);

@@ -9,7 +9,7 @@
 namespace faultline {
 namespace {
 
-constexpr std::chrono::milliseconds kFirst{500};  // what is done by then needs no progress
+constexpr std::chrono::milliseconds kFirst{500};  // shorter runs show no progress
 constexpr std::chrono::milliseconds kInterval{200};
 
 template <std::size_t kUnits>

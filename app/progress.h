@@ -12,7 +12,7 @@ namespace faultline {
 
 struct Advance {
   std::uint64_t bytes = 0;
-  std::optional<std::uint64_t> total_bytes;  // of pipes nobody knows it
+  std::optional<std::uint64_t> total_bytes;  // not known of pipes
   std::uint64_t lines = 0;
   std::chrono::milliseconds elapsed{0};
 };
@@ -22,13 +22,13 @@ std::string to_text(const Advance& advance);
 
 class ProgressLine {
  public:
-  // Draws only if `terminal` is one.
+  // Draws only if `terminal` is a terminal.
   explicit ProgressLine(std::FILE* terminal);
   ~ProgressLine();
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
-  // May be called at will: draws a few times a second, and nothing in the first half second.
+  // May be called often: draws a few times a second, and nothing in the first half second.
   void show(Advance advance);
 
   // A line that stays, such as a warning; printed to a file or pipe as well.

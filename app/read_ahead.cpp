@@ -54,7 +54,7 @@ void ReadAhead::work() {
   }
 }
 
-// Inputs are begun in order, so the one that is waited for is always being read.
+// Inputs are begun in order, so the input that next() waits for is always being read.
 std::optional<std::size_t> ReadAhead::begin_input() {
   std::unique_lock lock(mutex_);
   room_.wait(lock,

@@ -1,6 +1,6 @@
-// Reads inputs on several threads and hands out what they hold in the order of the inputs, so that
-// the outcome does not depend on which thread was faster. Memory is bounded: threads wait when they
-// are too far ahead.
+// Reads inputs on several threads and returns their batches in the order of the inputs, so that the
+// result does not depend on which thread was faster. Memory is bounded: threads wait when they are
+// too far ahead.
 #pragma once
 
 #include <chrono>
@@ -21,8 +21,8 @@ namespace faultline {
 
 class ReadAhead {
  public:
-  // How many batches of one input may wait, and how many inputs beyond the one handed out may be
-  // worked on per thread.
+  // How many batches of one input may wait, and how many inputs per thread may be begun ahead of
+  // the current one.
   static constexpr std::size_t kBatchesPerInput = 2;
   static constexpr std::size_t kInputsPerThread = 2;
 

@@ -1,4 +1,5 @@
-// faultline reanalyze: the kept lines of a server's jobs are read again, while it does not run.
+// faultline reanalyze: reads the kept lines of a server's jobs again, while the server does not
+// run.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -26,7 +27,7 @@ struct ReanalyzeOptions {
   std::string rules;
 };
 
-// As the server will say, but for what only a server that runs can know.
+// The summary that the server will give, except for what only a running server knows.
 std::string summary_of(Store& store, const std::string& name, const Catalog& catalog) {
   JobState job(name);
   store.replay(
@@ -56,8 +57,8 @@ void reanalyze_job(Store& store, const std::string& job, const Catalog& catalog,
 bool reanalyze_jobs(const ReanalyzeOptions& options) {
   const std::filesystem::path file = std::filesystem::path(options.data) / kDatabase;
   if (!std::filesystem::exists(file))
-    throw std::runtime_error(
-        fmt::format("{}: there is no such file; --data is a server's folder", file.string()));
+    throw std::runtime_error(fmt::format(
+        "{}: there is no such file; --data must be the folder of a server", file.string()));
   const Catalog catalog = load_catalog(
       options.rules.empty() ? std::nullopt : std::optional<std::filesystem::path>(options.rules));
   const auto asked = std::make_shared<const AskedByCatalog>(catalog);
@@ -70,7 +71,7 @@ bool reanalyze_jobs(const ReanalyzeOptions& options) {
   bool all_good = true;
   for (const std::string& job : jobs) try {
       reanalyze_job(store, job, catalog, asked);
-    } catch (const std::exception& failure) {  // of that job; others are as they should be
+    } catch (const std::exception& failure) {  // only this job fails
       fmt::print(stderr, "faultline: {}: {}\n", job, failure.what());
       all_good = false;
     }
@@ -92,12 +93,12 @@ void add_reanalyze_command(CLI::App& app, int& exit_code) {
   command
       ->add_option(
           "--rules", options->rules,
-          "A folder of your own signatures; start the server with the same one afterwards, "
+          "A folder of your own signatures; start the server with the same folder afterwards, "
           "or it does not know them")
       ->type_name("DIR");
   command->footer(
-      "New signatures find in old logs what was not known when these came. Stop the server first.\n"
-      "One that runs reads a job again when it is asked to:\n"
+      "New signatures find faults in old logs, too. Stop the server first.\n"
+      "A running server reads a job again on request:\n"
       "  curl -X POST http://localhost:8686/api/v1/jobs/NAME/reanalyze");
   command->callback([options, &exit_code] {
     try {

@@ -18,7 +18,7 @@
 namespace faultline {
 namespace {
 
-// What a server that runs can follow, besides the tables.
+// Settings that a running server can change, besides the tables.
 constexpr std::array<std::string_view, 8> kFollowed{"alert-hold",    "alertmanager", "keep-at-most",
                                                     "keep-findings", "keep-jobs",    "keep-secrets",
                                                     "rules",         "webhook"};
@@ -32,7 +32,7 @@ std::vector<std::string> kept_until_restart(const ReadSettings& at_start, const 
   return keys;
 }
 
-// A receiver that was there before has not become one that knows of nothing old.
+// A receiver that was there before keeps its earlier not_before.
 void keep_what_is_news(const std::vector<Receiver>& before, std::vector<Receiver>& receivers) {
   for (Receiver& receiver : receivers)
     for (const Receiver& own : before)
@@ -46,9 +46,9 @@ void replace(LiveCatalog& catalog, Catalog&& next) {
   say(LogLevel::info, "rules-read", "rules read again", {{"signatures", signatures}});
 }
 
-// Who is told now is told of what is open, too, as after a start.
+// New receivers also get the findings that are open, as after a start.
 void tell_of_what_is_open(const Reloadable& follows) {
-  if (!follows.jobs.ready()) return;  // the start comes to them
+  if (!follows.jobs.ready()) return;  // the start will judge all jobs
   std::set<std::string> open;
   FindingFilter filter{.state = FindingState::open};
   for (std::optional<std::uint64_t> next = 0; next;) {
@@ -62,9 +62,10 @@ void tell_of_what_is_open(const Reloadable& follows) {
 
 ReadSettings read_again(const SettingsInForce& settings) {
   const std::string& file = settings.read.options.config;
-  // Nobody may come to write into a pipe.
+  // Reading a pipe again could wait forever for a writer.
   if (!file.empty() && !std::filesystem::is_regular_file(file))
-    throw std::runtime_error(fmt::format("{}: is no file that can be read again", file));
+    throw std::runtime_error(
+        fmt::format("{}: is not a regular file, so it cannot be read again", file));
   return read_settings(settings.given, file);
 }
 
@@ -81,8 +82,7 @@ void follow(const Reloadable& follows, const SettingsInForce& settings, const Re
   follows.retention.set(std::move(retention));
   say(LogLevel::info, "settings-read", "settings read again", {{"receivers", receivers.size()}});
   if (const auto keys = kept_until_restart(settings.read, now); !keys.empty())
-    say(LogLevel::warning, "settings-need-restart",
-        "settings have changed that only a restart puts in force",
+    say(LogLevel::warning, "settings-need-restart", "some changed settings need a restart",
         {{"settings", fmt::format("{}", fmt::join(keys, ","))}});
   if (are_others) tell_of_what_is_open(follows);
 }
@@ -124,7 +124,7 @@ void reload(const SettingsInForce& settings, const Reloadable& follows) {
     places = now.options.file.places;
     std::vector<Receiver> receivers = receivers_of(now.options.alerts, now.options.file.tables);
     retention_of(now.options);
-    event = "rules-not-read";  // a folder that is being edited must not stop what runs
+    event = "rules-not-read";  // a folder that is being edited must not stop a running server
     replace(follows.catalog, catalog_of(now.options));
     if (!settings.read.options.config.empty()) follow(follows, settings, now, std::move(receivers));
   } catch (const std::exception& failure) {
@@ -137,7 +137,8 @@ void reload(Access& access) {
   try {
     const std::size_t count = access.reload();
     say(count > 0 ? LogLevel::info : LogLevel::warning, "tokens-read",
-        count > 0 ? "tokens read again" : "the file of tokens holds none: nobody is let in",
+        count > 0 ? "tokens read again"
+                  : "the file of tokens holds no token: all requests are refused",
         {{"tokens", count}});
   } catch (const std::exception& failure) {
     say(LogLevel::error, "tokens-not-read", "tokens stay as they were", {{"why", failure.what()}});

@@ -1,5 +1,5 @@
-// What SIGHUP changes in a server that runs. If something is wrong, what was in force stays, and
-// one line says why.
+// What SIGHUP changes in a running server. If something is wrong, what was in force stays, and one
+// line of the log says why.
 #pragma once
 
 #include "alerts/delivery.h"
@@ -20,7 +20,7 @@ struct SettingsInForce {
   ReadSettings read;
 };
 
-// What follows the settings while it runs.
+// The parts of a running server that follow the settings.
 struct Reloadable {
   LiveCatalog& catalog;
   LiveReceivers& receivers;
@@ -35,10 +35,10 @@ Catalog catalog_of(const ServeOptions& options);
 std::int64_t expiry_of(const TlsKeys& tls);  // in seconds since 1970
 std::string expiry_text(const TlsKeys& tls);
 
-// Whoever renews a certificate at its last minute should hear of it before.
+// Warns in time if the certificate expires soon.
 void tell_of_expiry(const TlsKeys& tls);
 
-// Reads the file of settings again, and the rules. Settings that only a start can change are named.
+// Reads the file of settings and the rules again. Names changed settings that need a restart.
 void reload(const SettingsInForce& settings, const Reloadable& follows);
 void reload(Access& access);
 void reload(TlsKeys& tls, Metrics& metrics);

@@ -1,4 +1,4 @@
-// faultline rules: what the catalog knows of lines, and a check of a user's files.
+// faultline rules: lists the signatures of the catalog, and checks a user's files.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -40,7 +40,7 @@ void say(std::string_view name, std::string_view text) {
   if (!text.empty()) fmt::print("{:<12} {}\n", name, text);
 }
 
-// Samples may go over several lines.
+// Samples may have several lines.
 void say_all(std::string_view name, const std::vector<std::string>& texts) {
   if (texts.empty()) return;
   fmt::print("{}\n", name);
@@ -159,8 +159,7 @@ void add_reading_options(CLI::App& command, RulesOptions& options,
 
 void add_rules_command(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand(
-      "rules",
-      "List and show the signatures by which log lines are recognised, and check your own");
+      "rules", "List and show the signatures that recognise log lines, and check your own");
   command->require_subcommand(1);
   auto options = std::make_shared<RulesOptions>();
 
@@ -169,7 +168,7 @@ void add_rules_command(CLI::App& app, int& exit_code) {
   run(*lists, options, list, exit_code);
 
   CLI::App* shows = command->add_subcommand(
-      "show", "Show all of one signature: its pattern, what it means and what to do");
+      "show", "Show one signature: its pattern, what it means and what to do");
   shows->add_option("ID", options->id, "The id of the signature, such as nccl.shm.full")
       ->required()
       ->type_name("ID");
@@ -179,9 +178,8 @@ void add_rules_command(CLI::App& app, int& exit_code) {
   CLI::App* checks = command->add_subcommand(
       "check", "Check files of your own, and print every mistake with its line");
   checks
-      ->add_option(
-          "FILE", options->files,
-          "Signature files of your own, or files that are to take the place of built-in ones")
+      ->add_option("FILE", options->files,
+                   "Signature files of your own, or files that replace built-in ones")
       ->required()
       ->type_name("FILE");
   checks->footer(

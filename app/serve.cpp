@@ -33,29 +33,29 @@
 namespace faultline {
 namespace {
 
-// An alert whose finding is not seen any more goes on firing for so much longer than it takes to
-// see that a log is silent: what comes back then never went.
+// An alert whose finding is not seen any more keeps firing for so much longer than --stall-after:
+// if the finding comes back by then, its alert never stopped.
 constexpr std::chrono::minutes kKeepLonger{1};
 
 std::unique_ptr<TlsKeys> keys_of(const ServeOptions& options) {
   const TlsFiles& files = options.tls;
   if (files.certificate.empty() && files.key.empty() && files.client_ca.empty()) return nullptr;
   if (files.certificate.empty() || files.key.empty())
-    throw std::runtime_error("TLS needs both --tls-cert and --tls-key; name the other one, too");
+    throw std::runtime_error("TLS needs both --tls-cert and --tls-key; give the other one, too");
   return std::make_unique<TlsKeys>(files);
 }
 
-// Loopback is for whoever is on this machine.
+// On loopback, only users of this machine reach the server.
 void refuse_open_address(const ServeOptions& options, const ListenAddress& listen) {
   if (options.insecure || boost::asio::ip::make_address(listen.host).is_loopback()) return;
   if (options.tokens.empty() && options.tls.client_ca.empty())
-    throw std::runtime_error(fmt::format(
-        "listen {}: others can reach this address and nothing would ask who they are; use "
-        "127.0.0.1, or --tokens FILE, or --insecure if the network is trusted",
-        options.listen));
+    throw std::runtime_error(
+        fmt::format("listen {}: others can reach this address without a token; use "
+                    "127.0.0.1, or --tokens FILE, or --insecure if the network is trusted",
+                    options.listen));
   if (options.tls.certificate.empty())
     throw std::runtime_error(fmt::format(
-        "listen {}: tokens and logs would cross the network for all to read; use --tls-cert and "
+        "listen {}: tokens and logs would cross the network unencrypted; use --tls-cert and "
         "--tls-key, or --insecure if the network is trusted",
         options.listen));
 }
@@ -68,8 +68,8 @@ AlertRouting routing_of(const ServeOptions& options, const LiveReceivers& receiv
                                : *setting_duration(keep)};
 }
 
-// Where only this machine reaches the server, or nobody is asked who they are, whoever comes under
-// a name that is not known was sent by a page.
+// If only this machine reaches the server, or no tokens are asked for, a request under an unknown
+// name comes from a page that attacks the server.
 std::optional<ServerNames> host_names(const ServeOptions& options, const ListenAddress& listen) {
   const bool outside = !boost::asio::ip::make_address(listen.host).is_loopback();
   const bool open = options.tokens.empty() && options.tls.client_ca.empty();
@@ -79,7 +79,7 @@ std::optional<ServerNames> host_names(const ServeOptions& options, const ListenA
   return known;
 }
 
-// Each connection has a descriptor; the rest are of the store, of alerts and of the standard.
+// Each connection has a descriptor; the others are for the store, alerts and standard streams.
 void provide_descriptors(std::size_t connections) {
   constexpr rlim_t kOthers = 64;
   rlimit limit{};
@@ -94,21 +94,21 @@ void provide_descriptors(std::size_t connections) {
         connections, connections + kOthers, limit.rlim_cur));
 }
 
-// glibc takes larger and larger blocks from its heaps, where they leave holes around what stays: a
-// few kilobytes of each job that rests. Large blocks go back to the system.
+// glibc takes larger and larger blocks from its heaps, where they leave holes around what stays (a
+// few kilobytes of each resting job). With a fixed threshold, large blocks go back to the system.
 void keep_large_blocks_off_the_heaps() {
   constexpr int kLarge = 128 * 1024;
   mallopt(M_MMAP_THRESHOLD, kLarge);
 }
 
-// How many receivers they have; throws if something is wrong with one of them.
+// Returns the number of receivers; throws if something is wrong with a table.
 std::size_t check_tables(const ServeOptions& options) {
   retention_of(options);
   return receivers_of(options.alerts, options.file.tables).size();
 }
 
-// All that a start would refuse, but for what a server that runs may hold: the port, the database;
-// and a certificate that every client would refuse.
+// Checks all that a start would refuse, except what a running server may hold (the port, the
+// database). Also refuses a certificate that has expired.
 void check_config(const ServeOptions& options) {
   if (const std::string wrong = wrong_data_folder(options.data); !wrong.empty())
     throw std::runtime_error(fmt::format("data {}: {}", options.data, wrong));
@@ -125,7 +125,7 @@ void check_config(const ServeOptions& options) {
 int run(Server& server) {
   try {
     server.run();
-    say(LogLevel::info, "ended", "the server was told to end, and has ended");
+    say(LogLevel::info, "ended", "the server has ended, as requested");
     return 0;
   } catch (const std::exception& failure) {
     say(LogLevel::error, "ended", "the server has ended", {{"why", failure.what()}});
@@ -139,9 +139,9 @@ int serve(const SettingsInForce& settings) {
   keep_large_blocks_off_the_heaps();
   const ListenAddress listen = *listen_address(options.listen);
   refuse_open_address(options, listen);
-  // A client that goes away in mid-answer is an error of that write, no more.
+  // If a client goes away during an answer, only that write fails.
   std::signal(SIGPIPE, SIG_IGN);
-  // What it would read again is being read.
+  // SIGHUP reads settings again, and these are being read just now.
   std::signal(SIGHUP, SIG_IGN);
   provide_descriptors(options.max_connections);
 
@@ -149,7 +149,7 @@ int serve(const SettingsInForce& settings) {
   std::filesystem::create_directories(options.data, error);
   if (error)
     throw std::runtime_error(
-        fmt::format("data {}: cannot be made: {}", options.data, error.message()));
+        fmt::format("data {}: cannot be created: {}", options.data, error.message()));
   std::unique_ptr<Access> access;
   if (!options.tokens.empty())
     access = std::make_unique<Access>(options.tokens, !options.tls.client_ca.empty());
@@ -226,27 +226,28 @@ int serve(const SettingsInForce& settings) {
 
 void add_serve_command(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand(
-      "serve", "Run the service: it takes logs over HTTP and answers what is wrong");
+      "serve", "Run the service: it takes logs over HTTP and says what is wrong");
   auto options = std::make_shared<ServeOptions>();
   add_serve_options(*command, *options);
   command->footer(
       "TIME is a number with a unit: 500ms, 90s, 5m, 1h, 7d. SIZE is a number of bytes, or one "
       "with KB, MB, GB or TB, in steps of 1024.\n"
-      "Exit status: 0 SIGTERM or SIGINT ended it, 2 it could not start or a setting is wrong.");
+      "Exit status: 0 SIGTERM or SIGINT ended the server, 2 it could not start or a setting is "
+      "wrong.");
   command->callback([command, options, &exit_code] {
     try {
       const Given given = given_to(*command);
       if (!options->config.empty()) options->file = apply_config_file(*command, options->config);
       exit_code = 0;
       if (options->print_config) {
-        check_tables(*options);  // what they may hold is known of those that are good
+        check_tables(*options);  // only tables without mistakes are printed
         fmt::print("{}", config_of(*command, options->file.tables));
       } else if (options->check_config)
         check_config(*options);
       else
         exit_code = serve({given, {*options, settings_of(*command)}});
     } catch (const std::exception& failure) {
-      // To whoever started it; but who reads JSON gets nothing else.
+      // In plain words, for the person who started it; but a log in JSON stays JSON.
       const LogFormat format = log_format_of(*options);
       set_log_format(format == LogFormat::json ? format : LogFormat::plain);
       say(LogLevel::error, "not-started", options->file.places.with_place(failure.what()));

@@ -22,7 +22,7 @@ std::string check_listen(const std::string& text) {
   return listen_address(text) ? "" : "must be ADDRESS:PORT, such as 127.0.0.1:8686 or [::1]:8686";
 }
 
-// Whoever left a unit out would lose jobs, not save room.
+// Somebody who forgot a unit would lose jobs, so very small values are refused.
 constexpr std::chrono::hours kLeastToKeep{1};
 constexpr std::string_view kLeastToStore = "1MB";
 constexpr std::string_view kLeastOfLines = "64KB";
@@ -52,7 +52,7 @@ void add_times(CLI::App& command, ServeOptions& options) {
       "Treat a job as ended, and resolve its findings, when nothing has come for this long");
   add("--rest-after", options.rest_after, {.zero = "at once"},
       "Unload a job from memory when nobody has sent to it or asked for it for this long; it stays "
-      "on the disk and is loaded when it is asked for");
+      "on the disk and is loaded when somebody asks for it");
   add("--body-idle-timeout", options.body_idle_timeout, kSomeTime,
       "End an upload that sends nothing for this long");
 }
@@ -70,8 +70,8 @@ void add_keeping(CLI::App& command, ServeOptions& options) {
     return wrong_duration(text, {.least = kLeastToKeep, .zero = "for ever"});
   };
   add("--keep-jobs", options.keep_jobs, check_age, "TIME",
-      "Delete a job when nothing has come for this long; what was found in it stays; 0: never; "
-      "[[keep]] tables of --config say it for some jobs");
+      "Delete a job when nothing has come for this long; its findings stay; 0: never; "
+      "[[keep]] tables of --config override this for some jobs");
   add("--keep-findings", options.keep_findings, check_age, "TIME",
       "Delete findings this long after they ended; 0: never");
   add(
@@ -82,11 +82,11 @@ void add_keeping(CLI::App& command, ServeOptions& options) {
   add(
       "--keep-lines", options.keep_lines,
       [](const std::string& text) { return wrong_size(text, kLeastOfLines, "none"); }, "SIZE",
-      "Keep the lines of each job's logs (not NCCL's lines of calls), the newest up to this size "
-      "once compressed: to show what stands around evidence, and for `reanalyze`; 0: none");
+      "Keep the newest log lines of each job (except NCCL calls), up to this size "
+      "once compressed: to show the lines around evidence, and for `reanalyze`; 0: none");
   add("--shorten-after", options.shorten_after, check_size, "SIZE",
-      "When the stored NCCL calls of a job take more than this, keep a summary of where each rank "
-      "stands in their place; no answer changes");
+      "When the stored NCCL calls of a job take more than this, replace them by a summary of where "
+      "each rank stands; no answer changes");
 }
 
 void add_access_options(CLI::App& command, ServeOptions& options) {
@@ -94,20 +94,20 @@ void add_access_options(CLI::App& command, ServeOptions& options) {
     command.add_option(name, value, about)->type_name("FILE")->group("Who may ask");
   };
   add("--tokens", options.tokens,
-      "Require a token of this file for every request but /healthz, /readyz and the page's own "
-      "files; `faultline token` writes its lines; SIGHUP reads it again");
+      "Require a token of this file for every request except /healthz, /readyz and the files of "
+      "the page; `faultline token` writes the lines of the file; SIGHUP reads it again");
   add("--tls-cert", options.tls.certificate,
-      "Speak TLS only, with the certificate of this PEM file and those that issued it; SIGHUP "
-      "reads it again");
-  add("--tls-key", options.tls.key, "The PEM file of the certificate's private key");
+      "Speak TLS only, with the certificate in this PEM file, followed by those of its issuers; "
+      "SIGHUP reads it again");
+  add("--tls-key", options.tls.key, "The PEM file with the private key of the certificate");
   add("--tls-client-ca", options.tls.client_ca,
-      "Require a client certificate that an authority of this PEM file issued; a client that sends "
-      "no token has the rights of the line of --tokens that names its certificate");
+      "Require a client certificate that an authority in this PEM file issued; a client without a "
+      "token has the rights of the line of --tokens that names its certificate");
   command
       .add_option("--allow-host", options.allowed_hosts,
-                  "Also accept requests for this name (their Host header); localhost and IP "
-                  "addresses are always accepted; on an address that others can reach names "
-                  "without a dot, too, and with tokens any name while none is given here")
+                  "Also accept requests for this name (their Host header). localhost and IP "
+                  "addresses are always accepted; on an address that others can reach, also names "
+                  "without a dot, and with tokens any name if this option is not given")
       ->type_name("NAME")
       ->group("Who may ask");
   command
@@ -126,7 +126,7 @@ std::vector<KeptJobs> kept_jobs_of(const ConfigTables& all) {
     KeptJobs& some = kept.emplace_back();
     some.jobs = table.one("jobs");
     if (some.jobs.empty())
-      table.fail("jobs", "is missing; say which jobs it is for, such as jobs = \"nightly-*\"");
+      table.fail("jobs", "is missing; name the jobs, such as jobs = \"nightly-*\"");
     const std::string age = table.duration("age", {.least = kLeastToKeep, .zero = "for ever"});
     if (!age.empty()) some.age = seconds_of(age);
     const std::string lines = table.one("lines");
@@ -135,7 +135,7 @@ std::vector<KeptJobs> kept_jobs_of(const ConfigTables& all) {
       table.fail("lines", "must be a size with a unit, such as \"16MB\"");
     if (!some.age && !some.lines)
       table.fail("age",
-                 "is missing; say how long they are kept, such as age = \"7d\", or how much of "
+                 "is missing; say how long the jobs are kept, such as age = \"7d\", or how much of "
                  "their lines, such as lines = \"16MB\"");
     table.refuse_others();
   }
@@ -169,28 +169,28 @@ std::chrono::seconds seconds_of(const std::string& text) {
 }
 
 void add_serve_options(CLI::App& command, ServeOptions& options) {
-  command.add_option("--listen", options.listen, "Where to listen; port 0 takes any that is free")
+  command.add_option("--listen", options.listen, "Where to listen; port 0 takes a free port")
       ->check(CLI::Validator(check_listen, ""))
       ->type_name("ADDRESS:PORT")
       ->capture_default_str();
   command
       .add_option("--data", options.data,
-                  "The folder of the database; it is made, with those above it, if it is not there")
+                  "The folder of the database; it is created if it does not exist")
       ->type_name("DIR")
       ->take_last()
       ->capture_default_str();
-  command
-      .add_option("--job", options.job, "The job of uploads that have no ?job= in their address")
+  command.add_option("--job", options.job, "The job of uploads without ?job= in their address")
       ->check(CLI::Validator(check_job, ""))
       ->type_name("NAME");
   command
-      .add_option("--rules", options.rules,
-                  "A folder with signature files of your own; one that is named as a built-in file "
-                  "takes its place; SIGHUP reads it again")
+      .add_option(
+          "--rules", options.rules,
+          "A folder with signature files of your own; a file with the name of a built-in one "
+          "replaces it; SIGHUP reads the folder again")
       ->type_name("DIR");
   command
       .add_option("--max-connections", options.max_connections,
-                  "Refuse more open connections than this, with 503")
+                  "Answer further connections with 503 if more than this are open")
       ->check(whole_number(1, 1'000'000))
       ->type_name("N")
       ->capture_default_str();
@@ -200,23 +200,22 @@ void add_serve_options(CLI::App& command, ServeOptions& options) {
       ->check(CLI::Validator(check_size, ""))
       ->type_name("SIZE")
       ->capture_default_str();
-  command.add_flag(
-      "--keep-secrets", options.keep_secrets,
-      "Keep and show the passwords, tokens and keys that stand in logs; without it each of their "
-      "letters becomes a star before anything is stored");
+  command.add_flag("--keep-secrets", options.keep_secrets,
+                   "Keep and show the passwords, tokens and keys in logs; by default each of their "
+                   "letters becomes a star before anything is stored");
   command
       .add_option("--config", options.config,
                   "A TOML file of settings; its keys are the names of these options, and an option "
-                  "on the command line wins; SIGHUP reads it again, and a line on stderr says what "
-                  "only a restart puts in force")
+                  "on the command line wins; SIGHUP reads it again, and a line on stderr names "
+                  "the settings that need a restart")
       ->type_name("FILE")
-      ->take_last();  // the unit's, and one in FAULTLINE_OPTIONS
+      ->take_last();  // the unit gives one, and FAULTLINE_OPTIONS may give another
   command.add_flag("--print-config", options.print_config, "Print the settings in force, and end");
   command.add_flag("--check-config", options.check_config,
                    "Check the settings, the files that they name and the folder of --data, and "
-                   "end; a server that runs is not touched");
+                   "end; a running server is not touched");
   choose(command.add_option("--log-format", options.log_format,
-                            "The form of the lines in which the server tells of itself on stderr"),
+                            "The form of the server's own log on stderr"),
          {kLogfmt, kJson})
       ->capture_default_str();
   add_times(command, options);

@@ -63,18 +63,18 @@ struct ListenAddress {
 // 127.0.0.1:8686, [::1]:8686, localhost:8686
 std::optional<ListenAddress> listen_address(const std::string& text);
 
-// Of a setting that is good.
+// `text` must be a valid setting.
 std::chrono::seconds seconds_of(const std::string& text);
 
-// What is kept for how long. Throws std::runtime_error with one line that says what is wrong with a
+// How long things are kept. Throws std::runtime_error with one line that says what is wrong with a
 // [[keep]] table.
 RetentionSettings retention_of(const ServeOptions& options);
 
-// What the command line says, to be put over what the file will say.
+// What the command line says; it overrides the file.
 using Given = std::vector<std::pair<std::string, std::vector<std::string>>>;
 Given given_to(const CLI::App& command);
 
-// The settings as they are now: of this command line, and of the file as it is now. Throws as
+// The settings of this command line and of the present content of the file. Throws as
 // apply_config_file() does.
 struct ReadSettings {
   ServeOptions options;

@@ -60,7 +60,7 @@ void print_list(std::string_view format) {
     fmt::print("{}\n", pretty(list));
     return;
   }
-  fmt::print("Scenarios, the class of what is wrong, and what it is:\n");
+  fmt::print("Scenarios, the class of the fault, and what it is:\n");
   for (const simulation::Scenario& it : simulation::scenarios())
     fmt::print("  {:<29} {:<30} {}\n", it.name, it.cause.empty() ? "-" : it.cause, it.about);
   fmt::print("\nNCCL:");
@@ -87,7 +87,7 @@ int run_simulate(const Arguments& arguments) {
   }
   const Result<simulation::Options> options = simulation::checked(wanted);
   if (!options) return fail(options.error().message);
-  if (arguments.out.empty()) return fail("--out DIR is missing: where the logs are to go");
+  if (arguments.out.empty()) return fail("--out DIR is missing: the folder for the logs");
   std::error_code error;
   if (fs::exists(arguments.out, error) && !arguments.force &&
       !(fs::is_directory(arguments.out, error) && fs::is_empty(arguments.out, error)))
@@ -105,7 +105,7 @@ int run_simulate(const Arguments& arguments) {
 
 void add_simulate_command(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand(
-      "simulate", "Write the logs of a made-up job with one known fault, to try things out with");
+      "simulate", "Write the logs of a made-up job with a known fault, to try things out");
   const auto arguments = std::make_shared<Arguments>();
   simulation::Options& options = arguments->options;
   const char* group = "Options";
@@ -119,20 +119,23 @@ void add_simulate_command(CLI::App& app, int& exit_code) {
   const std::vector<std::string> twins{"usual", "old", "bystander", "benign"};
 
   text("--scenario", options.scenario, "SCENARIO", "What goes wrong; --list names the scenarios");
-  text("--out", arguments->out, "DIR",
-       "The folder to write to: DIR/logs, and DIR/truth.json, which says what is wrong with them");
+  text(
+      "--out", arguments->out, "DIR",
+      "The folder to write to: DIR/logs, and DIR/truth.json, which says what is wrong in the logs");
   flag("--force", arguments->force, "Write even if the folder of --out is not empty");
   flag("--list", arguments->list, "List the scenarios, versions and wrappers, and end");
   choose(text("--format", arguments->format, "",
-              "How to print the list; names: of the scenarios alone, one a line"),
+              "How to print the list; names: only names of scenarios, one a line"),
          {"text", "json", "names"});
-  text("--seed", options.seed, "N", "What chance begins with; the same seed writes the same bytes");
+  text("--seed", options.seed, "N",
+       "The seed of random choices; the same seed writes the same bytes");
 
   group = "The job";
   text("--nodes", options.nodes, "N", "Hosts of the job");
-  text("--gpus-per-node", options.gpus_per_node, "N", "GPUs of each host, and so its ranks");
+  text("--gpus-per-node", options.gpus_per_node, "N",
+       "GPUs of each host, which is also its number of ranks");
   text("--tp", options.tensor_parallel, "N",
-       "Tensor-parallel size; by default the ranks of a host, 8 at most")
+       "Tensor-parallel size; by default the ranks of a host, at most 8")
       ->default_str("");
   text("--pp", options.pipeline_parallel, "N", "Pipeline-parallel size");
   text("--communicators", options.communicators, "N",
@@ -144,19 +147,18 @@ void add_simulate_command(CLI::App& app, int& exit_code) {
 
   group = "The fault";
   flag("--healthy", options.healthy,
-       "Write the same job without the fault, to see that nothing is found");
+       "Write the same job without the fault, to check that nothing is found");
   choose(
       text("--twin", arguments->twin, "",
-           "Which signs of the fault the logs of a --healthy job still hold. usual: none; old: it "
-           "happened long before; bystander: it hit a part that this job does not use; benign: "
-           "something that looks like it and does no harm"),
+           "Which signs of the fault the logs of a --healthy job still hold. usual: those of the "
+           "first kind that the scenario has, or none; old: it happened long before; bystander: "
+           "it hit a part that this job does not use; benign: harmless lines that look like it"),
       twins);
   text("--also", options.also, "SCENARIO", "A second scenario in the same job");
-  choose(
-      text("--also-twin", arguments->also_twin, "",
-           "Leave the fault of the second scenario out, too, with such signs of it as --twin has "
-           "of the first"),
-      twins);
+  choose(text("--also-twin", arguments->also_twin, "",
+              "Leave out the fault of the second scenario, too, and write the signs of this kind "
+              "of twin"),
+         twins);
 
   group = "The logs";
   choose(
@@ -166,10 +168,10 @@ void add_simulate_command(CLI::App& app, int& exit_code) {
        "Which logs to write: some of nccl,hosts,watchdog,dumps,launcher with commas between; by "
        "default nccl,hosts and what the scenario needs");
   text("--nccl", options.nccl, "VERSION",
-       "Write lines as this version of NCCL does, or the next older one of --list");
-  text(
-      "--torch", options.torch, "VERSION",
-      "Write watchdogs and dumps as this version of PyTorch does, or the next older one of --list");
+       "Write lines like this version of NCCL, or like the next older one in --list");
+  text("--torch", options.torch, "VERSION",
+       "Write watchdogs and dumps like this version of PyTorch, or like the next older one in "
+       "--list");
   text("--wrapper", options.wrapper, "NAME",
        "What a launcher, a container or a log shipper adds to each line; --list names them");
   flag("--json-dumps", options.json_dumps,
@@ -177,20 +179,21 @@ void add_simulate_command(CLI::App& app, int& exit_code) {
   flag("--timing", options.timing, "Record in Flight Recorder dumps when operations started");
   text("--recorded", options.recorded, "N", "Entries that a Flight Recorder keeps");
   text("--lose", options.lose_percent, "PERCENT", "Drop this percentage of NCCL's lines at random");
-  flag("--torn", options.torn, "Let processes that write to one file break up each other's lines");
+  flag("--torn", options.torn, "Let processes that write to one file break each other's lines");
   choose(command->add_option_function<std::string>(
              "--noise",
              [arguments](const std::string& name) {
                arguments->options.noise = *simulation::noise_named(name);
              },
-             "Add kernel errors that have nothing to do with the job; none: no such lines, today: "
-             "while it ran, hours or day: so long before, undated: at a time that no line tells"),
+             "Add kernel errors that have nothing to do with the job. none: no such lines; today: "
+             "while it ran; hours, day: hours or a day before; undated: at an unknown time"),
          {"none", "today", "hours", "day", "undated"})
       ->group(group);
   flag("--containers", options.containers,
        "Number the processes of each host from 1, as containers do");
-  flag("!--no-boot", options.booted, "Leave out the lines of a boot at the head of kernel logs");
-  command->footer("Exit status: 0 the logs are written, 2 they could not be.");
+  flag("!--no-boot", options.booted,
+       "Leave out the lines of a boot at the beginning of kernel logs");
+  command->footer("Exit status: 0 the logs are written, 2 they could not be written.");
   command->callback([arguments, &exit_code] { exit_code = run_simulate(*arguments); });
 }
 

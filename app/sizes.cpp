@@ -8,7 +8,7 @@
 namespace faultline {
 namespace {
 
-// By how many bits a unit moves a number.
+// By how many bits a unit shifts a number.
 std::optional<unsigned> shift_of(std::string_view unit) {
   if (unit.empty() || unit == "B") return 0;
   const std::size_t step = std::string_view("KMGT").find(unit.front());
@@ -28,7 +28,7 @@ std::optional<std::uint64_t> setting_size(std::string_view text) {
   std::string_view unit(stop, static_cast<std::size_t>(end - stop));
   if (unit.starts_with(' ') && unit.size() > 1) unit.remove_prefix(1);
   const auto shift = shift_of(unit);
-  constexpr unsigned kBits = 63;  // what the database can compare
+  constexpr unsigned kBits = 63;  // the most that the database can compare
   if (!shift || number >> (kBits - *shift) != 0) return std::nullopt;
   return number << *shift;
 }

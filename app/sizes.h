@@ -11,7 +11,8 @@ namespace faultline {
 // 0, 5000000000, 64KB, 128 MiB, 2GB, 1TB
 std::optional<std::uint64_t> setting_size(std::string_view text);
 
-// What is wrong with it; empty: nothing. Zero: what 0 means, which is less than `least` as well.
+// What is wrong with `text`; empty: nothing. `zero`: what 0 means; 0 is allowed even if `least` is
+// more.
 std::string wrong_size(std::string_view text, std::string_view least, std::string_view zero);
 
 }  // namespace faultline

@@ -85,7 +85,7 @@ std::string TableReader::one_of(const std::string& key,
   return values.empty() ? std::string() : values.front();
 }
 
-// Numbers and switches in quotes are meant all the same.
+// Also accepts numbers and switches in quotes.
 std::string TableReader::any(const std::string& key) { return one_of(key, value_of(key).texts); }
 
 }  // namespace faultline

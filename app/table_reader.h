@@ -1,5 +1,5 @@
-// The keys of one table of the configuration file, read one after the other: each value is there as
-// it has to be, or the refusal names the file, the line, the table, the key and the mend.
+// Reads the keys of one table of the configuration file one after the other. If a value is wrong,
+// the refusal names the file, the line, the table, the key and the fix.
 #pragma once
 
 #include <fmt/format.h>
@@ -29,7 +29,7 @@ std::string words_of() {
 
 class TableReader {
  public:
-  // kind: what such tables are called; called: the key whose value tells one from the others.
+  // `kind`: the name of such tables; `called`: the key whose value tells one from the others.
   TableReader(const ConfigTable& table, std::string_view kind, const std::string& called,
               std::size_t number);
 
@@ -37,7 +37,7 @@ class TableReader {
 
   bool has(const std::string& key) const { return table_.values.contains(key); }
 
-  // What is not there is empty, and leaves `value` as it is.
+  // A key that is not there gives an empty text, and leaves `value` as it is.
   const std::vector<std::string>& all(const std::string& key);
   std::string one(const std::string& key) { return one_of(key, all(key)); }
   std::string duration(const std::string& key, const DurationLimits& limits);  // a good one
@@ -51,10 +51,11 @@ class TableReader {
     if (text.empty() || boost::describe::enum_from_string(text.c_str(), value)) return;
     fail(key, fmt::format("must be one of {}, not \"{}\"", words_of<Enum>(), text));
   }
-  // The first line of a file: secrets have no place in a file that many may read.
+  // The first line of the file that the key names: secrets do not belong into a file that many may
+  // read.
   std::string secret(const std::string& key);
 
-  // What nobody has asked for is a mistake.
+  // Refuses keys that were not read: they are mistakes.
   void refuse_others() const;
 
  private:

@@ -39,7 +39,7 @@ std::string check_word(const std::string& text) {
 std::string check_until(const std::string& text) {
   const auto until = parse_rfc3339(text);
   if (!until) return "must be a time such as 2026-12-31T00:00:00Z";
-  return *until > utc_now() ? "" : "is over already; the token would never be accepted";
+  return *until > utc_now() ? "" : "is in the past; the token would never be accepted";
 }
 
 std::string check_certificate(const std::string& text) {
@@ -63,19 +63,18 @@ void write_token(const TokenOptions& options) {
 }  // namespace
 
 void add_token_command(CLI::App& app, int& exit_code) {
-  CLI::App* command =
-      app.add_subcommand("token", "Make a token, with which a client may ask `serve --tokens`");
+  CLI::App* command = app.add_subcommand("token", "Make a token for clients of `serve --tokens`");
   auto options = std::make_shared<TokenOptions>();
   command
       ->add_option("NAME", options->name,
-                   "The token's name, by which the server's log tells who asked")
+                   "The name of the token, which the server's log shows for its requests")
       ->required()
       ->type_name("NAME")
       ->check(CLI::Validator(check_word, ""));
   command
       ->add_option("--scope", options->scope,
                    "What it allows: ingest (send logs), read, operate (review findings, read jobs "
-                   "again) or admin (all, and delete jobs); several with commas between")
+                   "again) or admin (all of these, and delete jobs); several with commas between")
       ->required()
       ->type_name("ingest|read|operate|admin")
       ->check(CLI::Validator(check_scope, ""));
@@ -83,7 +82,7 @@ void add_token_command(CLI::App& app, int& exit_code) {
       ->add_option(
           "--certificate", options->certificate,
           "Make no secret: a client with a TLS certificate of this name, and without a token, has "
-          "the rights of this one; cn:NAME, dns:NAME, uri:URI or email:ADDRESS. The server needs "
+          "these rights; cn:NAME, dns:NAME, uri:URI or email:ADDRESS. The server needs "
           "--tls-client-ca")
       ->type_name("NAME")
       ->check(CLI::Validator(check_certificate, ""));
@@ -96,16 +95,16 @@ void add_token_command(CLI::App& app, int& exit_code) {
       ->type_name("TIME")
       ->check(CLI::Validator(check_until, ""));
   command
-      ->add_option("--rate", options->rate,
-                   "Allow at most this many requests a second; a short burst may have ten times as "
-                   "many")
+      ->add_option(
+          "--rate", options->rate,
+          "Allow at most this many requests a second; a short burst may be ten times as many")
       ->check(whole_number(1, 1'000'000))
       ->type_name("N");
   command->footer(
       "Prints the line for the file of `serve --tokens` on stdout, and the token itself, once, on "
       "stderr:\n"
       "  faultline token cluster --scope ingest >> tokens\n"
-      "A server that runs reads the file again on SIGHUP.");
+      "A running server reads the file again on SIGHUP.");
   command->callback([options, &exit_code] {
     write_token(*options);
     exit_code = kExitGood;

@@ -2,11 +2,12 @@
 
 #include <fmt/format.h>
 
-// The reader asserts what a file can bring about, such as a table in three brackets, and then
-// refuses it as it should.
+// The library asserts on some invalid files, such as a table in three brackets, and then refuses
+// them as it should.
 #define TOML_ASSERT(expr) static_cast<void>(0)
 
-// What it thinks cannot come is a letter such as é where a space may stand, which is none.
+// The library thinks that a letter such as é cannot come where a space may stand. It can come, and
+// is no space.
 // clang-format off
 #include <toml++/impl/preprocessor.h>
 #undef TOML_UNREACHABLE
@@ -34,11 +35,11 @@ std::string bytes_of(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary);
   std::string bytes{std::istreambuf_iterator<char>(in), {}};
   if (!in.is_open() || in.bad())
-    throw refusal_at(name, 0, "cannot be read; name a file of settings that is there");
+    throw refusal_at(name, 0, "cannot be read; name a file of settings that exists");
   return bytes;
 }
 
-// The key of `key = value` on that line, for whoever made a mistake in the value.
+// The key of `key = value` on that line, to name it in a message about a wrong value.
 std::string key_on(std::string_view bytes, std::size_t line) {
   for (; line > 1 && !bytes.empty(); --line)
     bytes.remove_prefix(std::min(bytes.find('\n'), bytes.size() - 1) + 1);
@@ -51,7 +52,7 @@ std::string key_on(std::string_view bytes, std::size_t line) {
   return std::string(bytes);
 }
 
-// What the library's words are about, and how to mend it.
+// A part of the library's message, and how to fix the mistake.
 struct Mend {
   std::string_view of;
   std::string_view how;
@@ -59,19 +60,19 @@ struct Mend {
 };
 constexpr Mend kMends[] = {
     {"value: encountered end-of-file", "the value is missing"},
-    {"could not determine", "a text stands in quotes, such as \"llama\""},
+    {"could not determine", "a text must be in quotes, such as \"llama\""},
     {"pair: encountered end-of-file", "a setting is a line such as job = \"llama\"", false},
     {"table header", "a table begins with a line such as [[receiver]]", false},
-    {"control characters", "the text has no quote at its end; add it on the same line"},
+    {"control characters", "the text has no closing quote; add it on the same line"},
     {"encountered end-of-file", "the value has no end; close its quotes or brackets"},
-    {"decimal integer", "a text stands in quotes, such as \"90s\""},
+    {"decimal integer", "a text must be in quotes, such as \"90s\""},
     {"parsing boolean", "write true or false, or quotes around a text"},
-    {"parsing float", "a text stands in quotes, such as \"90s\""},
-    {"unknown escape sequence", "write \\\\ for a backslash, or 'quotes' of this kind"},
-    {"parsing array", "a list is such as [\"a\", \"b\"]; close its bracket", false},
+    {"parsing float", "a text must be in quotes, such as \"90s\""},
+    {"unknown escape sequence", "write \\\\ for a backslash, or use 'quotes' of this kind"},
+    {"parsing array", "a list is written [\"a\", \"b\"]; close its bracket", false},
     {"expected '='", "a setting is a line such as job = \"llama\"", false},
-    {"utf-8", "the file is no text in UTF-8; name a file of settings in TOML", false},
-    {"expected a comment or whitespace", "one setting a line", true},
+    {"utf-8", "the file is not text in UTF-8; name a file of settings in TOML", false},
+    {"expected a comment or whitespace", "write one setting on each line", true},
 };
 
 std::string explained(const toml::parse_error& error, std::string_view bytes) {
@@ -79,7 +80,7 @@ std::string explained(const toml::parse_error& error, std::string_view bytes) {
   const std::string key = key_on(bytes, error.source().begin.line);
   const std::string about = key.empty() ? "" : fmt::format("bad value for \"{}\": ", key);
   if (what.find("cannot redefine") != std::string_view::npos)
-    return key.empty() ? "this table is there already; each of several begins with two brackets, "
+    return key.empty() ? "this table exists already; if there are several, write two brackets, "
                          "such as [[receiver]]"
                        : fmt::format("\"{}\" is set twice; keep one", key);
   for (const Mend& mend : kMends)

@@ -1,4 +1,4 @@
-// A TOML file of settings, as keys and values with the lines on which they stand.
+// A TOML file of settings, as keys and values with their lines.
 #pragma once
 
 #include <cstddef>
@@ -14,13 +14,13 @@ namespace faultline {
 enum class ConfigKind { text, number, boolean };
 
 struct ConfigValue {
-  std::vector<std::string> texts;  // as they would stand on a command line
+  std::vector<std::string> texts;  // as on a command line
   ConfigKind kind = ConfigKind::text;
   bool is_list = false;
   std::size_t line = 0;
 };
 
-// Its keys and their values; of the file itself, or of a table in it.
+// The keys and values of the file itself, or of a table in it.
 struct ConfigTable {
   std::string file;
   std::string name;  // empty: of the file itself
@@ -28,11 +28,11 @@ struct ConfigTable {
   std::map<std::string, ConfigValue> values;
 };
 
-// The file's own keys first, then its tables ([name] and [[name]]) as they follow each other.
-// Throws what refusal_at() makes.
+// The file's own keys first, then its tables ([name] and [[name]]) in their order. Throws what
+// refusal_at() makes.
 std::vector<ConfigTable> read_toml(const std::filesystem::path& file);
 
-// "FILE: line 3: why", in one line whatever it quotes.
+// "FILE: line 3: why", always in one line, whatever it quotes.
 std::runtime_error refusal_at(std::string_view file, std::size_t line, std::string_view why);
 
 // As a value of such a file.

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# From a line's arrival at the server to its alert in Alertmanager, while the server takes logs as
-# fast as it can: bench/alert_latency.sh BUILD-FOLDER [TRIES]. Prints the median, the 95th percentile
-# and the slowest, in milliseconds. Needs prometheus-alertmanager and amtool (./dev test fetches them).
+# bench/alert_latency.sh BUILD-FOLDER [TRIES]: measures the time from a line's arrival at the server to its
+# alert in Alertmanager, while the server takes logs as fast as it can. Prints the median, the 95th percentile
+# and the slowest, in milliseconds. Needs prometheus-alertmanager (./dev test fetches it).
 set -euo pipefail
 build=$(realpath "$1")
 tries=${2:-40}
@@ -30,7 +30,7 @@ pids+=($!)
 server=http://127.0.0.1:$((port + 1))
 curl -sS --retry 50 --retry-connrefused --retry-delay 1 "$server/readyz" -o /dev/null 2>/dev/null
 
-# The load: a job's logs over and over, each time as another job.
+# The load: a job's logs over and over, by turns under eight names.
 "$build/faultline" simulate --scenario healthy_uneven_opcounts --nodes 16 --out "$folder/sim" >/dev/null
 tar -C "$folder/sim/logs" -cf "$folder/load.tar" .
 load() {

@@ -1,6 +1,6 @@
-// Clients that ask a server of this machine for the same, again as soon as they are answered, for
-// so many seconds. Prints how many answers came a second; 1 if one was no 200, or a client got
-// none.
+// Clients that send the same request to a server of this machine, again as soon as they are
+// answered, for so many seconds. Prints the answers per second. Exits with 1 if an answer was not
+// 200, or a client got none.
 //
 //   ask_together PORT CLIENTS SECONDS PATH
 #include <poll.h>
@@ -22,7 +22,7 @@ struct Client {
   long answers = 0;
 };
 
-// Takes an answer that is whole out of what was heard.
+// Removes a complete answer from what was received.
 bool take_answer(std::string& heard) {
   constexpr std::string_view kLength = "Content-Length: ";
   const std::size_t head = heard.find("\r\n\r\n");

@@ -1,6 +1,6 @@
-// faultline_day FILE [RANKS [HOURS [BATCHES_AN_HOUR [CALLS_A_BATCH]]]]: a job of many ranks with
-// COLL logging as the store sees it, hour after hour, without the hours: what is on the disk, in
-// memory, and how long a restart takes until the job is diagnosed.
+// faultline_day FILE [RANKS [HOURS [BATCHES_AN_HOUR [CALLS_A_BATCH]]]]: stores what a job of many
+// ranks with COLL logging sends in a day, without waiting for the day to pass. Prints for each hour
+// what is on the disk and in memory, and then how long a restart takes until the job is diagnosed.
 #include <fmt/format.h>
 
 #include <atomic>
@@ -30,8 +30,8 @@ struct Day {
   std::filesystem::path file;
   int ranks = 1024;
   int hours = 24;
-  int batches = 60;  // of a rank and hour
-  int calls = 340;   // of a batch
+  int batches = 60;  // of each rank in an hour
+  int calls = 340;   // in a batch
 };
 
 double seconds_since(std::chrono::steady_clock::time_point begun) {
@@ -40,7 +40,8 @@ double seconds_since(std::chrono::steady_clock::time_point begun) {
 
 std::uint64_t memory_mb() { return process_use().resident_bytes >> 20U; }
 
-// One rank's log: a step calls 40 collectives in its host's communicator and one in everybody's.
+// One rank's log: a step calls 40 collectives in the communicator of its host and one in that of
+// all ranks.
 class RankLog {
  public:
   RankLog(int rank, int ranks) : rank_(rank), ranks_(ranks) {}
@@ -122,7 +123,7 @@ class Server {
     jobs.start(stop);
   }
 
-  // Waits while many are on their way.
+  // Waits while many commits are pending.
   void commit(Commit commit) {
     while (store.pending() > kMostPending)
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -158,7 +159,7 @@ void live_through(const Day& day) {
       for (RankLog& log : logs)
         server.commit(log.next(day.calls, begun + std::chrono::hours(hour) +
                                               std::chrono::seconds(batch * 3600 / day.batches)));
-      // A server does it every few seconds; so do not let a day of minutes outrun it.
+      // A server shortens calls every few seconds; do not let a simulated day outrun that.
       server.store.drain();
       server.jobs.shorten_stored();
     }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# bench/flood.sh BUILD [--lines N]: what a hostile sender costs. Each kind of thing that can be
-# multiplied, alone; then beside other jobs on a server: how long these wait. Slow or fast, it exits
-# 0; only what keeps it from measuring is an error.
+# bench/flood.sh BUILD [--lines N]: measures what a hostile sender costs. First diagnoses each kind of flood
+# alone; then sends floods to a server and measures how long its other jobs wait. It exits with 0 however slow
+# that is; only what keeps it from measuring is an error.
 set -euo pipefail
 
 build=$(readlink -f "${1:?usage: bench/flood.sh BUILD [--lines N]}")
@@ -14,8 +14,8 @@ while (($# > 0)); do
   esac
 done
 readonly KINDS=(xids hosts warnings warning-hosts tracebacks communicators ranks ports timeouts)
-readonly REQUESTS=300   # that each latency is taken of
-readonly ASKING=5       # seconds that clients ask together
+readonly REQUESTS=300   # for each latency
+readonly ASKING=5       # seconds for which clients ask together
 readonly TURNS=4
 
 work=$(mktemp -d "$build/flood.XXXXXX")
@@ -100,7 +100,7 @@ others=$!
 latency '/healthz, under 16 hostile uploads' "$url/healthz"
 stop "$others"; wait "$others" 2>/dev/null || true
 others=
-# In turns, for what else the machine does takes from both.
+# In turns, so that other load on the machine slows both.
 ask_together() { "$build/bench/ask_together" "${url##*:}" 50 "$ASKING" /api/v1/jobs/good/diagnosis; }
 alone=0
 beside=0

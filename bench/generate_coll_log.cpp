@@ -28,7 +28,7 @@ constexpr int kHosts = 8;
 constexpr int kGpusPerHost = 8;
 constexpr int kRanks = kHosts * kGpusPerHost;
 
-// What stdio collects before it writes: ranks that share a file alternate in blocks of this size.
+// How much stdio collects before it writes: ranks that share a file alternate in such blocks.
 constexpr std::size_t kBlockBytes = 4096;
 
 constexpr std::string_view kBusIds[kGpusPerHost] = {"19000", "3b000", "4c000", "5d000",
@@ -86,7 +86,7 @@ std::string hex(std::uint64_t value) {
   return text;
 }
 
-// A place in the upper half of a process's memory, as heap and CUDA allocations have.
+// An address in the upper half of a process's memory, where heap and CUDA allocations are.
 std::uint64_t pointer(std::mt19937_64& random, std::uint64_t alignment) {
   return 0x7f0000000000 + random() % 0xff00000000 / alignment * alignment;
 }
@@ -100,7 +100,7 @@ struct Communicator {
   std::uint64_t op_count = 0;
 };
 
-// Writes what one process would.
+// Writes the lines of one process.
 class Rank {
  public:
   Rank(int rank, std::uint64_t world_id, std::uint64_t host_id, std::mt19937_64& random)
@@ -224,7 +224,8 @@ class Output {
   std::vector<std::ofstream> files_;
 };
 
-// How many iterations make up the size: opCount grows slowly, so one from the middle will do.
+// How many iterations have about this size. opCount grows slowly, so the hundredth iteration stands
+// for all.
 std::uint64_t iterations_for(std::uint64_t bytes, const std::vector<Call>& iteration, Rank rank) {
   std::string one;
   for (int i = 0; i < 100; ++i) {
@@ -257,7 +258,7 @@ void generate(const Options& options) {
       iterations_for(options.megabytes * 1'000'000, iteration, ranks.front()) * iteration.size();
   std::array<std::uint64_t, kRanks> done{};
 
-  // Each round every unfinished rank fills its buffer once, in an order of chance: nobody gets far
+  // In each round every unfinished rank fills its buffer once, in a random order: no rank gets far
   // ahead, as in a job that synchronises at every step, and in the end all have made every call.
   std::array<int, kRanks> order;
   std::iota(order.begin(), order.end(), 0);

@@ -1,5 +1,5 @@
-// Writes lines of which each names something else: what a sender can multiply, to see what that
-// costs.
+// Writes lines that each name something new, such as another host: what a hostile sender can
+// multiply.
 //
 //   generate_flood xids 100000 > flood.log
 //

@@ -1,5 +1,5 @@
-// Writes the kernel log of one host: what an ordinary week prints, or a storm of Xid 45 with ten
-// other Xids in it, as one real host printed 168,924 of them.
+// Writes the kernel log of one host: the lines of an ordinary week, or a storm of Xid 45 with ten
+// other Xids in it. One real host printed 168,924 of them.
 //
 //   generate_kernel_log --megabytes 100 > kernel.log
 //   generate_kernel_log --storm 170000 > storm.log
@@ -96,7 +96,7 @@ void ordinary_days(Writer& writer, std::uint64_t bytes) {
 
 void storm(Writer& writer, std::uint64_t lines) {
   for (std::uint64_t i = 0; i < lines; ++i) {
-    // The last of them late enough that the storm was well under way.
+    // The other Xids are spread evenly, so that the last ones come late in the storm.
     const std::uint64_t between = lines / (kOthers.size() + 1) + 1;
     if (i % between == between - 1)
       writer.line(xid(kGpus[i / between % kGpus.size()], kOthers[i / between % kOthers.size()]));

@@ -26,7 +26,7 @@ constexpr int kRanks = kHosts * kGpusPerHost;
 constexpr int kCommunicators = 16;
 constexpr int kChannels = 16;
 
-// What stdio collects before it writes: ranks alternate in blocks of this size.
+// How much stdio collects before it writes: ranks alternate in such blocks.
 constexpr std::size_t kBlockBytes = 4096;
 
 std::string hex(std::uint64_t value) {
@@ -37,7 +37,7 @@ std::string hex(std::uint64_t value) {
 
 std::string two_digits(int number) { return (number < 10 ? "0" : "") + std::to_string(number); }
 
-// Writes what one process does.
+// Writes the lines of one process.
 class Process {
  public:
   Process(int rank, int attempt, std::mt19937_64& random)
@@ -143,7 +143,7 @@ class Process {
   std::string text_;
 };
 
-// All processes of one attempt, their blocks in an order of chance.
+// All processes of one attempt, their blocks in a random order.
 std::string attempt(int number, std::mt19937_64& random) {
   std::vector<std::uint64_t> ids(kCommunicators);
   for (std::uint64_t& id : ids) id = random();

@@ -1,6 +1,6 @@
-// Writes a trace as torch.profiler does, as large as asked for: one rank that computes, gathers and
-// reduces on three streams, with the CPU's operators and Python's frames around it, which are most
-// of a trace.
+// Writes a trace as torch.profiler does, as large as asked for: one rank that computes, copies and
+// gathers on three streams, with the CPU's operators and Python's frames, which are most of a
+// trace.
 //
 //   generate_trace --megabytes 300 --rank 3 > trace_rank3.json
 //

@@ -2,8 +2,8 @@
 # shellcheck disable=SC2154
 # (build, work, server and address are set by run.sh)
 #
-# For run.sh: a whole job at once, a file for each rank. How long its diagnosis takes from the files
-# and from a server that holds it, while nothing is wrong and while all wait for one rank.
+# For run.sh: measures a whole job, with a file for each rank. How long does its diagnosis take, from the files
+# and from a server that holds it, if nothing is wrong and if all ranks wait for one?
 
 readonly COMMUNICATORS=20
 readonly GPUS_PER_NODE=8
@@ -43,10 +43,10 @@ measure_job_server() {
     --config "$work/uploads" >"$work/out" || { stop_server; return 1; }
   ingest_wall=$(seconds_since "$begin")
   ingest_cpu=$(server_cpu)
-  sleep 1.2   # what uploads have left to be done is done within a second
+  sleep 1.2   # the server finishes the work of uploads within a second
   begin=$(server_cpu)
   for ((run = 0; run < RUNS; ++run)); do
-    sleep 1.2   # an answer is kept for a second; this one is to be worked out
+    sleep 1.2   # answers are kept for a second; this one is to be computed
     answers+=("$(curl --silent --show-error --fail --output "$work/answer" \
       --write-out '%{time_total}' "http://$address/api/v1/jobs/bench/diagnosis")")
   done

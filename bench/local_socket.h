@@ -11,7 +11,7 @@
 
 namespace faultline {
 
-// -1: it does not take one.
+// -1: the server does not accept it.
 inline int connected_to(int port) {
   sockaddr_in server{};
   server.sin_family = AF_INET;

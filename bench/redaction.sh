@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# bench/redaction.sh BUILD: what hiding secrets costs, in seconds of CPU: `diagnose` with and without --keep-secrets, on
-# calls, on lines of a start, on a trainer's lines, and on a trainer's lines with words that secrets stand behind. Medians
-# of five runs each, one beside the other, since a machine is seldom idle.
+# bench/redaction.sh BUILD: measures what hiding secrets costs, in seconds of CPU: `diagnose` with and without
+# --keep-secrets, on calls, on start-up lines, on a trainer's lines, and on a trainer's lines with words that often stand
+# before secrets. Prints medians of five runs each. The runs alternate, since a machine is seldom idle.
 set -euo pipefail
 
 readonly RUNS=5
@@ -9,7 +9,7 @@ build=$(readlink -f "${1:?usage: bench/redaction.sh BUILD}")
 work=$(mktemp -d "$build/redaction.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 
-# trainer_lines WORDS: 60 MB; WORDS stand in every second line.
+# trainer_lines WORDS: 60 MB; every second line has one of WORDS.
 trainer_lines() {
   awk -v words="$1" 'BEGIN {
     count = split(words, word, "|")

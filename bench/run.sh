@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# bench/run.sh BUILD [--ten-times] [--size MB]: time and memory of Faultline beside its peers, on
-# generated logs (calls; start-up lines without any; a kernel's; a storm of Xids), in one run.
-# bench/run.sh BUILD --ranks N [--steps N]: of a whole job with so many ranks (job.sh).
-# Each command runs three times with the file in the page cache; the median counts. Slow or fast, it
-# exits 0; only what keeps it from measuring is an error.
+# bench/run.sh BUILD [--ten-times] [--size MB]: compares time and memory of Faultline with other tools, on
+# generated logs (calls; start-up lines without calls; a kernel log; a storm of Xids).
+# bench/run.sh BUILD --ranks N [--steps N]: measures a whole job with so many ranks (job.sh).
+# Each command runs three times with the file in the page cache; the median counts. It exits with 0 however slow
+# that is; only what keeps it from measuring is an error.
 set -euo pipefail
 
 readonly RUNS=3
@@ -16,7 +16,7 @@ shift
 megabytes=500
 ten_times=false
 ranks=
-steps=60   # some 2,000 calls of each rank
+steps=60   # some 2,000 calls for each rank
 while (($# > 0)); do
   case $1 in
     --ten-times) ten_times=true; shift ;;
@@ -41,7 +41,7 @@ seconds_since() { awk -v from="$1" -v to="$EPOCHREALTIME" 'BEGIN { printf "%.4f"
 size_of() { stat --format %s "$1"; }
 row() { printf '%s\t%s\t%s\t%s\t%s\n' "$(basename "$1")" "$(size_of "$1")" "${@:2}" >>"$rows"; }
 
-# measure FILE NAME COMMAND...: one row.
+# measure FILE NAME COMMAND...: adds one row.
 measure() {
   local file=$1 name=$2 times=() peak=0 run status
   say "$(basename "$file"): $name"
@@ -61,7 +61,7 @@ measure() {
     ((peak > $(<"$work/peak"))) || peak=$(<"$work/peak")
     [[ ${times[0]%.*} -lt $ONCE_BEYOND ]] || break
   done
-  ((status == 0)) || say "$name ended with $status, although nothing is wrong with this log"
+  ((status == 0)) || say "$name ended with status $status, although nothing is wrong with this log"
   row "$file" "$name" "$(printf '%s\n' "${times[@]}" | median)" "$peak"
 }
 
@@ -85,8 +85,8 @@ stop_server() {
   server=
 }
 
-# measure_ingest FILE: upload over loopback until the answer, which says that all of it is durable.
-# Each run has a server of its own, so that none finds the bytes of the one before.
+# measure_ingest FILE: measures an upload over loopback until the answer, which says that all of it is durable.
+# Each run has a server of its own, so that none already has the bytes.
 measure_ingest() {
   local file=$1 name='ingest until durable' times=() peak=0 run
   say "$(basename "$file"): $name"
@@ -126,7 +126,7 @@ generate() {
   echo "$file"
 }
 
-# print_table: ratios are to the same file's wc -l and lnav.
+# print_table: the ratios compare with wc -l and lnav on the same file.
 print_table() {
   awk -F '\t' '
     function ratio(of, to) { return of + 0 > 0 && to + 0 > 0 ? sprintf("%.2f", of / to) : "-" }
@@ -186,7 +186,7 @@ measure "$file" 'rg -c NVRM' rg -c NVRM "$file"
 measure "$file" 'faultline diagnose' "$build/faultline" diagnose "$file"
 rm "$file"
 
-# 170,000 lines of Xid 45, ten other Xids among them; ten times over, to see that memory is flat.
+# 170,000 lines of Xid 45 with ten other Xids among them; then ten times as many, to see that memory is flat.
 for lines in 170000 1700000; do
   file=$work/xid-storm-$lines.log
   "$build/bench/generate_kernel_log" --storm "$lines" >"$file"

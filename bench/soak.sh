@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# bench/soak.sh BUILD [--minutes N] [--plot FILE]: a server that takes logs as fast as it can for an
-# hour, while people read and an Alertmanager is told. Every minute: memory, descriptors, logs taken,
-# and how long answers took; FILE gets the picture. Exits 1 if memory or descriptors grow.
+# bench/soak.sh BUILD [--minutes N] [--plot FILE]: a server takes logs as fast as it can for an hour, while
+# clients read answers and an Alertmanager receives alerts. Prints every minute: memory, descriptors, logs taken,
+# and how long answers took; FILE gets a picture of it. Exits with 1 if memory or descriptors grow.
 # Needs prometheus-alertmanager (./dev bench fetches it).
 set -euo pipefail
 
@@ -21,7 +21,7 @@ readonly BETWEEN_INCIDENTS=5    # seconds
 readonly INCIDENTS=(rank_behind gpu_off_bus healthy_late_start oom_killed)
 readonly REST=5                 # minutes without a request until a job rests
 
-export PATH=$bench/../build/tools/usr/bin:$PATH   # where ./dev puts it
+export PATH=$bench/../build/tools/usr/bin:$PATH   # where ./dev puts Alertmanager
 work=$(mktemp -d "$build/soak.XXXXXX")
 pids=()
 finish() {
@@ -47,13 +47,13 @@ start() {
   until curl -sf -o /dev/null "$url/readyz"; do sleep 0.05; done
 }
 
-# The training: 64 ranks that log every call for the whole time, a gigabyte an upload.
+# The training: 64 ranks log every call for the whole time, a gigabyte in each upload.
 train() {
   "$build/bench/generate_coll_log" --megabytes 4000000 |
     split --bytes 1GB --filter "curl -sf -o /dev/null -T - '$url/api/v1/ingest?job=training&source=all.log'" 2>/dev/null
 }
 
-# What goes wrong meanwhile: small jobs, each under a name of its own.
+# Small jobs that go wrong meanwhile, each under a name of its own.
 incidents() {
   local name number=0
   for name in "${INCIDENTS[@]}"; do
@@ -69,7 +69,7 @@ incidents() {
   done
 }
 
-# Each line: what was asked for, and the seconds until its last byte.
+# Each line: what was asked for, the seconds until its last byte, and the status.
 read_answers() {
   local incident i
   while :; do
@@ -102,7 +102,7 @@ sample() {
   taken=$bytes
 }
 
-# Of numbers, one a line: median, 99th percentile, longest.
+# Of numbers on stdin, one a line: median, 99th percentile, longest.
 quantiles() {
   sort -n | awk '{ v[NR] = $1 }
     END { printf "%.1f %.1f %.1f\n", v[int((NR + 1) / 2)], v[int(NR * 0.99 + 0.5)], v[NR] }'
@@ -139,7 +139,7 @@ sed -n 's/^faultline_alert_messages_total{.*outcome="\(.*\)"} / \1 /p' "$work/me
 printf '\n'
 [[ -z $plot ]] || awk -f "$bench/soak_plot.awk" "$work/rows" >"$plot"
 
-# The means of the second and of the last third: in the first the earliest jobs come to rest.
+# Compares the means of the second and the last third. In the first third the earliest jobs have yet to rest.
 awk 'NR > 1 { memory[NR - 1] = $2; descriptors[NR - 1] = $3; n = NR - 1 }
   function mean(of, from, to,   i, sum) {
     for (i = from + 1; i <= to; ++i) sum += of[i]
@@ -150,6 +150,6 @@ awk 'NR > 1 { memory[NR - 1] = $2; descriptors[NR - 1] = $3; n = NR - 1 }
     if (third == 0) exit
     m = mean(memory, n - third, n) / mean(memory, n - 2 * third, n - third)
     d = mean(descriptors, n - third, n) / mean(descriptors, n - 2 * third, n - third)
-    printf "the last third beside the one before: memory %+.1f %%, descriptors %+.1f %%\n", (m - 1) * 100, (d - 1) * 100
+    printf "the last third, compared with the second: memory %+.1f %%, descriptors %+.1f %%\n", (m - 1) * 100, (d - 1) * 100
     exit m > 1.05 || d > 1.05
   }' "$work/rows"

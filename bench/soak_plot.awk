@@ -1,4 +1,4 @@
-# The rows of soak.sh as a picture (SVG): four panels over the minutes.
+# Draws the rows of soak.sh as a picture (SVG): four panels over the minutes.
 
 function scale_of(most,   step) {
   step = 10 ^ int(log(most) / log(10))

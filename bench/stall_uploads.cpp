@@ -1,5 +1,5 @@
-// Opens uploads to a server of this machine, sends one byte of each and then nothing, or another
-// one every so many milliseconds, for so many seconds.
+// Opens uploads to a server of this machine and holds them open for so many seconds. Sends one byte
+// of each; with MILLISECONDS, one more each time that these have passed.
 //
 //   stall_uploads PORT UPLOADS SECONDS [MILLISECONDS]
 #include <chrono>
@@ -21,7 +21,7 @@ int main(int argc, char** argv) {
   for (int i = 0; i < std::atoi(argv[2]); ++i) {
     const int descriptor = faultline::connected_to(std::atoi(argv[1]));
     if (descriptor < 0) break;
-    // A source of its own: none takes over another's.
+    // Each upload has a source of its own, so that none takes over another's.
     const std::string beginning = "PUT /api/v1/ingest?job=stalled&source=s" + std::to_string(i) +
                                   " HTTP/1.1\r\nHost: localhost\r\n"
                                   "Content-Length: 99999\r\n\r\nx";

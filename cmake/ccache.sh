@@ -1,9 +1,9 @@
 #!/bin/sh
 # Usage: ccache.sh CCACHE COMPILER ARGUMENT...
 #
-# ccache knows a source by what the preprocessor makes of it. Where a precompiled header is made
-# anew, the preprocessor would take the old one in place of the sources, and so ccache would give
-# back the old one for ever. So the old one goes first.
+# ccache identifies a source by the output of the preprocessor. When a precompiled header is rebuilt, the
+# preprocessor would use the old one instead of the sources, and ccache would return the old one for ever.
+# So delete the old one first.
 for argument; do
   case $argument in
     *.gch) rm -f "$argument" ;;

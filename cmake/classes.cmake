@@ -1,6 +1,6 @@
-# name_classes(TARGET FILE): the classes of FILE, classes.yaml, and their traits become enums and a
-# table that the sources of TARGET and of all who use it see, so that a class or a trait that is not
-# in the file does not compile. Model/cause.h includes them.
+# name_classes(TARGET FILE): makes enums and a table of the classes and traits in FILE, classes.yaml, for the
+# sources of TARGET and of all targets that use it. So a class or a trait that is not in the file does not compile.
+# model/cause.h includes them.
 function(name_classes target file)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${file})
   file(STRINGS ${file} traits REGEX "^#   [a-z_]+  ")

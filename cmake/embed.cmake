@@ -1,6 +1,7 @@
 # embed_folder(TARGET FOLDER [HEADER header] [TYPE type] [FUNCTION function] [FILES pattern] [PACKER program]):
-# every file of FOLDER, or each that matches, becomes part of TARGET; of YAML what PACKER makes of it. HEADER, the target's own, declares the
-# type, a struct of name and text, and the function that lists the files in the order of their names:
+# embeds the files of FOLDER, or those that match a pattern, into TARGET; of YAML files, the output of PACKER.
+# HEADER, which the target has, declares the type, a struct of name and text, and the function that lists the
+# files in the order of their names:
 #   const std::vector<EmbeddedFile>& embedded_files();
 # The assembler's .incbin copies the bytes, so size costs no compile time.
 function(embed_folder target folder)

@@ -1,5 +1,5 @@
-# name_grounds(TARGET FILE): the names of FILE, grounds.yaml, become enums that the sources of TARGET
-# and of all who use it see, so that a ground that is not in the file does not compile.
+# name_grounds(TARGET FILE): makes enums of the names in FILE, grounds.yaml, for the sources of TARGET and of all
+# targets that use it. So a ground that is not in the file does not compile.
 function(name_grounds target file)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${file})
   file(STRINGS ${file} lines REGEX "^[a-z]+:|^  [a-z_0-9]+:")
@@ -7,7 +7,7 @@ function(name_grounds target file)
     if(line MATCHES "^([a-z]+):")
       set(section ${CMAKE_MATCH_1})
       if(section STREQUAL "company")
-        set(section grounds)  # of one enum, and after them
+        set(section grounds)  # in the same enum, after the grounds
       endif()
     elseif(line MATCHES "^  ([a-z_0-9]+): *([0-9.]*)")
       string(APPEND ${section}_enumerators "  ${CMAKE_MATCH_1},\n")

@@ -1,10 +1,11 @@
-# add_layer(NAME [HOT] USES layer... PRECOMPILED layer LIBRARIES target...): one folder, one static library, one include
-# root of its own, so that an include against the arrow ("http/router.h" from a parser) is not found.
-# Sources are what lies in the folder and below it; main.cpp is the executable's, shim.cpp a library of its own. The layer in
-# rules/state is the target rules_state. PRECOMPILED: whose pch.h is read once for all sources; to
-# write a precompiled header takes g++ longer than to read it four times, so layers share few.
-# HOT: each line of a log, or each diagnosis, passes through it. Others are optimised less, which
-# saves a fifth of the time that they take to compile.
+# add_layer(FOLDER [HOT] USES layer... PRECOMPILED layer LIBRARIES target...): makes a static library of a folder. It has
+# an include root of its own, so that an include from a lower layer ("http/router.h" in a parser) is not found. Its
+# sources are those in the folder and below it, except main.cpp, which is an executable's, and shim.cpp, which is a
+# library of its own. The layer in rules/state is the target rules_state.
+# PRECOMPILED: the layer whose pch.h is precompiled for all sources. g++ needs longer to write a precompiled header than
+# to read it four times, so layers share a few.
+# HOT: each line of a log, or each diagnosis, passes through the layer. Other layers are optimised less, which saves a
+# fifth of their compile time.
 function(add_layer folder)
   cmake_parse_arguments(ARG "HOT" "PRECOMPILED" "USES;LIBRARIES" ${ARGN})
   string(REPLACE / _ name ${folder})

@@ -1,5 +1,5 @@
-# Where the libraries come from. FAULTLINE_PORTABLE: one binary that needs nothing of a machine but
-# glibc, of 2.34 or later, so that it runs on any distribution of its day; ./dev package builds it.
+# Where the libraries come from. FAULTLINE_PORTABLE: a binary that needs only glibc 2.34 or later, so that it runs
+# on any distribution; ./dev package builds it.
 option(FAULTLINE_PORTABLE "link everything but glibc into the binary" OFF)
 set(FAULTLINE_SOURCES ${PROJECT_SOURCE_DIR}/build/tools/src CACHE PATH
   "FAULTLINE_PORTABLE: sources of the libraries that Debian has no static form of; ./dev package fetches them")
@@ -30,7 +30,7 @@ if(NOT FAULTLINE_PORTABLE)
   return()
 endif()
 
-# library_of_sources(TARGET AS SOURCE...): from the sources of Debian's package, with its headers, which are installed.
+# library_of_sources(TARGET AS SOURCE...): builds it from the sources of Debian's package, with the installed headers.
 function(library_of_sources target as)
   foreach(source IN LISTS ARGN)
     if(NOT EXISTS ${FAULTLINE_SOURCES}/${source})
@@ -47,7 +47,7 @@ library_of_sources(static_fmt fmt::fmt fmtlib/src/format.cc fmtlib/src/os.cc)
 library_of_sources(static_simdjson simdjson::simdjson simdjson/singleheader/simdjson.cpp)
 target_compile_definitions(static_simdjson PUBLIC SIMDJSON_THREADS_ENABLED=1)
 
-# Its package has both forms and a target for the shared one alone.
+# yaml-cpp's package has both forms, but a target only for the shared one.
 find_library(FAULTLINE_YAML yaml-cpp REQUIRED)
 get_target_property(configurations yaml-cpp IMPORTED_CONFIGURATIONS)
 foreach(configuration IN LISTS configurations)

@@ -1,4 +1,4 @@
-// pack_yaml IN OUT: what a YAML file says, in the form that is read without parsing.
+// pack_yaml IN OUT: writes a YAML file in a form that is read without parsing.
 #include <fstream>
 #include <iostream>
 #include <iterator>

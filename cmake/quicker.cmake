@@ -1,4 +1,4 @@
-# ccache and mold where they are installed. Neither changes what is built, and neither is needed.
+# Uses ccache and mold if they are installed. Neither is needed, and neither changes the result.
 find_program(FAULTLINE_CCACHE ccache)
 if(FAULTLINE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${PROJECT_SOURCE_DIR}/cmake/ccache.sh ${FAULTLINE_CCACHE})

@@ -1,14 +1,14 @@
-# Compiles several sources of a target as one unit: most of a unit's time goes into templates that
-# its neighbours need as well. Sources that declare the same name at the left margin, be it in an
-# anonymous namespace, never share a unit, nor do sources that use different namespaces; so no name has to be changed, and no call finds another
-# overload than it would alone. For the same reason a source stays alone if it declares a name that a
-# header of its layer declares which it does not include. -DFAULTLINE_UNITS=OFF compiles each source by itself.
+# Compiles several sources of a target as one unit: most of a unit's time goes into templates that the other sources
+# need as well. Two sources never share a unit if both declare the same name at the left margin, even in an anonymous
+# namespace, or if they use different namespaces. So no name has to be changed, and each call finds the same overload
+# as alone. For the same reason a source stays alone if it declares a name that is also declared in a header of its
+# layer which it does not include. -DFAULTLINE_UNITS=OFF compiles each source by itself.
 option(FAULTLINE_UNITS "compile several sources as one unit" ON)
 set(FAULTLINE_UNITS_APART "" CACHE STRING "targets whose sources are compiled by themselves all the same")
 set(FAULTLINE_UNIT_LINES 1600 CACHE STRING "how many lines of source a unit has at most")
 
-# join_units(TARGET [HEADER...]): call it after the last target_sources. Headers besides those of the
-# target itself are given by their names as they are included.
+# join_units(TARGET [HEADER...]): call it after the last target_sources. HEADERs are headers besides those of the
+# target itself.
 function(join_units target)
   if(NOT FAULTLINE_UNITS OR target IN_LIST FAULTLINE_UNITS_APART)
     return()
@@ -18,7 +18,8 @@ function(join_units target)
   list(FILTER sources EXCLUDE REGEX "^${PROJECT_BINARY_DIR}/")
   list(SORT sources)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
-  # A local name may be that of another source's; lint compiles each source alone, and looks.
+  # A local name may equal a name of another source in the unit. ./dev lint compiles
+  # each source alone (preset odr), with this warning.
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wno-shadow>)
   get_target_property(headers ${target} HEADER_SET)
   list(FILTER headers EXCLUDE REGEX "-NOTFOUND$")
@@ -76,7 +77,7 @@ function(join_units target)
       endif()
     endforeach()
     if(home STREQUAL "")
-      list(LENGTH units home)  # the name of a new one
+      list(LENGTH units home)  # the name of a new unit
       list(APPEND units ${home})
       set(lines_${home} 0)
       set(scope_${home} "${scope}")
@@ -92,8 +93,8 @@ function(join_units target)
   endforeach()
 endfunction()
 
-# What a source declares at the left margin: functions, types, constants, aliases, templates; and what
-# it borrows by "using a::b", as others may, too.
+# What a source declares at the left margin: functions, types, constants, aliases, templates. And what it borrows
+# with "using a::b"; several sources of a unit may borrow the same.
 function(names_declared_in source names_out borrowed_out scope_out length_out)
   file(STRINGS ${source} text)
   list(LENGTH text length)
@@ -114,7 +115,7 @@ function(names_declared_in source names_out borrowed_out scope_out length_out)
     elseif(line MATCHES "^(static |inline )?const(expr)? [^(={;]*[ *&]([A-Za-z_0-9]+)(\\[[^]]*\\])?( =|{|;)")
       list(APPEND names ${CMAKE_MATCH_3})
     elseif(line MATCHES "(^|[ *&])([A-Za-z_0-9]+)\\(")
-      list(APPEND names ${CMAKE_MATCH_2})  # of no class: a member has Class:: before its name
+      list(APPEND names ${CMAKE_MATCH_2})  # of functions; the Class:: before a member's name keeps it out
     endif()
   endforeach()
   list(REMOVE_DUPLICATES names)

@@ -57,7 +57,7 @@ Answers answers_of(int port, const std::vector<std::string>& jobs, Forget forget
     ask(fmt::format("/api/v1/jobs/{}/ranks", job));
     ask(fmt::format("/api/v1/jobs/{}/diagnosis", job));
   }
-  // Findings tell when they were seen, and hosts hold them.
+  // Findings hold the times at which they were seen, and hosts list findings.
   if (forget == Forget::arrival) return answers;
   ask("/api/v1/jobs");
   ask("/api/v1/findings");

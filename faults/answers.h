@@ -1,4 +1,4 @@
-// What a server says of everything it holds, so that two states can be compared.
+// A server's answers about everything that it holds, so that two states can be compared.
 #pragma once
 
 #include <map>
@@ -7,17 +7,17 @@
 
 namespace faultline::faults {
 
-// What of an answer differs between servers that hold the same.
+// Members to leave out of answers, since they differ between servers that hold the same.
 enum class Forget {
-  asking,   // when it was asked
-  arrival,  // also when the logs came, and in how many bodies
+  asking,   // the time of the request
+  arrival,  // also the times at which the logs came
 };
 
-using Answers = std::map<std::string, std::string>;  // by what was asked
+using Answers = std::map<std::string, std::string>;  // by the path of the request
 
 Answers answers_of(int port, const std::vector<std::string>& jobs, Forget forget);
 
-// In words, the first place of each answer that differs.
+// For each answer that differs, its first difference in words.
 std::vector<std::string> differences(const Answers& expected, const Answers& found);
 
 }  // namespace faultline::faults

@@ -19,13 +19,13 @@ namespace {
 
 namespace json = boost::json;
 
-// What a source's text must have become.
+// What must be stored of a source's text.
 struct Expected {
   std::uint64_t lines = 0;
   std::uint64_t calls = 0;
   std::uint64_t recognized = 0;
-  std::set<std::uint64_t> facts;  // where the lines begin that are facts
-  std::set<std::uint64_t> notes;  // that may be, too
+  std::set<std::uint64_t> facts;  // offsets of lines that must be facts
+  std::set<std::uint64_t> notes;  // offsets of lines that may be facts
 };
 
 Expected expected_of(std::string_view text, Notes notes) {
@@ -46,7 +46,7 @@ Expected expected_of(std::string_view text, Notes notes) {
   return expected;
 }
 
-// How a source stands in the database's own words.
+// A source as the database has it.
 struct Held {
   std::uint64_t id = 0;
   std::uint64_t read_to = 0;
@@ -55,14 +55,14 @@ struct Held {
   std::string carry;
 };
 
-// A body, or a part of one, that became a batch.
+// A body, or a part of one, that was stored as a batch.
 struct Print {
   std::uint64_t from = 0;
   std::uint64_t to = 0;
   std::uint64_t digest = 0;
 };
 
-// What batches that became one were. None: it was always one.
+// The batches that were merged into one. Empty: it was not merged.
 std::vector<Print> prints_in(std::string_view bytes) {
   ByteReader in(bytes);
   const auto digest = [&] {
@@ -88,7 +88,7 @@ class Check {
 
   void read(const std::filesystem::path& file) {
     OpenedDatabase database(file);
-    database.text("BEGIN");  // all that follows is of one moment
+    database.text("BEGIN");  // all reads below see one state
     const std::string integrity = database.text("PRAGMA integrity_check");
     if (integrity != "ok") fail("the database is damaged: {}", integrity);
     if (const std::string row = database.text("PRAGMA foreign_key_check"); !row.empty())
@@ -105,8 +105,7 @@ class Check {
     std::size_t seen = 0;
     for (const std::string& job : jobs_of(ledger_)) {
       const Answer answer = get(port, fmt::format("/api/v1/sources?job={}&limit=1000", job));
-      if (answer.status == 404)
-        continue;  // nothing of it was acknowledged, or check_extent said so
+      if (answer.status == 404) continue;  // nothing was acknowledged, or check_extent has failed
       json::value value;
       try {
         value = json::parse(answer.body);
@@ -120,7 +119,7 @@ class Check {
       check_calls(port, job);
       const Answer diagnosis = get(port, fmt::format("/api/v1/jobs/{}/diagnosis", job));
       if (diagnosis.status != 200)
-        fail("the diagnosis of {} is answered {} {}", job, diagnosis.status, diagnosis.body);
+        fail("the diagnosis of {} was answered with {} {}", job, diagnosis.status, diagnosis.body);
     }
     for (const auto& [source, held] : held_) check_lines(port, *source, held);
     if (seen != held_.size()) fail("the API knows {} sources, the database {}", seen, held_.size());
@@ -156,8 +155,8 @@ class Check {
     return expected_of(std::string_view(source.text).substr(0, held.read_to), ledger_.notes);
   }
 
-  // How far it was read lies between what was acknowledged and what was sent, at a line's end; its
-  // counts are those of the text up to there.
+  // The source was read to the end of a line, at least as far as acknowledged and no further than
+  // sent. Its counts are those of the text up to there.
   void check_extent(const SentSource& source) {
     const auto found = held_.find(&source);
     const std::uint64_t read_to = found == held_.end() ? 0 : found->second.read_to;
@@ -177,7 +176,7 @@ class Check {
            found->second.lines, found->second.recognized, expected.lines, expected.recognized);
   }
 
-  // The batches cover the source without gap or overlap, and are of the very bytes that were sent.
+  // The batches cover the source without gap or overlap, and hold the very bytes that were sent.
   void check_batches(OpenedDatabase& database, const SentSource& source, const Held& held) {
     std::uint64_t covered = 0;
     database.each(
@@ -208,7 +207,7 @@ class Check {
       fail("{}: its batches end at {}, and it was read to {}", source.name, covered, held.read_to);
   }
 
-  // Every line that is a fact is there, once, word for word; nothing else is.
+  // Every fact is stored once and word for word; nothing else is stored.
   void check_events(OpenedDatabase& database, const SentSource& source, const Held& held) {
     const std::string_view text = std::string_view(source.text).substr(0, held.read_to);
     Expected expected = expected_so_far(source, held);
@@ -224,7 +223,7 @@ class Check {
           else if (text.substr(at, text.find('\n', at) - at) != text_in(row, 1))
             fail("{}: the line at byte {} is another one", source.name, at);
         });
-    // The last line may go on with the next: it is held, and told when that has come.
+    // The last line may continue on the next one: it is held back until that has come.
     std::erase_if(missing, [&](std::uint64_t at) {
       return held.carry.find(text.substr(at, text.find('\n', at) - at)) != std::string::npos;
     });
@@ -259,7 +258,7 @@ class Check {
           entered[std::string(rank.at("host").as_string())] +=
               standing.at("position").to_number<std::uint64_t>();
     } catch (const std::exception&) {
-      return fail("the ranks of {} are answered {} {}", job, answer.status, answer.body);
+      return fail("the ranks of {} were answered with {} {}", job, answer.status, answer.body);
     }
     for (const auto& [source, held] : held_) {
       if (source->job != job) continue;
@@ -270,7 +269,7 @@ class Check {
     }
   }
 
-  // The lines that it shows are those that were sent, each at its number. Calls may be left out.
+  // The API shows the lines that were sent, each at its number. It may leave out calls.
   void check_lines(int port, const SentSource& source, const Held& held) {
     constexpr std::uint64_t kAround = 20;
     if (held.lines == 0) return;
@@ -278,7 +277,8 @@ class Check {
     const Answer answer = get(port, fmt::format("/api/v1/jobs/{}/lines?source={}&line={}&around={}",
                                                 source.job, source.name, middle, kAround));
     if (answer.status != 200)
-      return fail("{}: its lines are answered {} {}", source.name, answer.status, answer.body);
+      return fail("{}: its lines were answered with {} {}", source.name, answer.status,
+                  answer.body);
     std::uint64_t next = middle - std::min(middle - 1, kAround);
     const std::uint64_t last = std::min(middle + kAround, held.lines);
     std::size_t at = 0;

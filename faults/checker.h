@@ -1,5 +1,6 @@
-// Compares what a server holds with what it has acknowledged. Decides with nothing of the service's
-// code: it reads the database through SQLite's own interface, and asks the API as anybody can.
+// Compares what a server holds with what it has acknowledged. Uses no code of
+// the service that decides anything: it reads the database through SQLite's own interface, and the
+// API like any client.
 #pragma once
 
 #include <filesystem>
@@ -11,15 +12,15 @@
 namespace faultline::faults {
 
 enum class Stage {
-  after_fault,  // what was acknowledged is there, and of the rest no more than was sent
-  after_rest,   // everything was acknowledged by now
+  after_fault,  // all that was acknowledged is there, and no more than was sent
+  after_rest,   // all that was sent is acknowledged and there
 };
 
-// Of the database alone.
+// Checks the database alone.
 std::vector<std::string> check_database(const Ledger& ledger, const std::filesystem::path& database,
                                         Stage stage);
 
-// What is wrong; nothing: all is well. Nobody may be sending meanwhile.
+// Returns what is wrong; empty: nothing. No client may send meanwhile.
 std::vector<std::string> check(const Ledger& ledger, const std::filesystem::path& database,
                                int port, Stage stage);
 

@@ -16,14 +16,14 @@
 namespace faultline::faults {
 namespace {
 
-// A server that keeps silent for so long has not answered.
+// After so long without an answer a request counts as unanswered.
 constexpr timeval kPatience{.tv_sec = 10, .tv_usec = 0};
 
-// What a server that has a body's first lines and then waits makes durable meanwhile.
+// Long enough for a server to store the lines that have come while it waits for the rest of a body.
 constexpr std::chrono::milliseconds kPauseOfAShipper{230};
 
-// The service recognises a body that is sent again by so many of its first bytes, and does not wait
-// for them longer than a shipper pauses. Way::drips is the one that goes below.
+// The service recognises a repeated body by this many of its first bytes, and waits for them no
+// longer than a shipper pauses. Only Way::drips sends fewer at first.
 constexpr std::size_t kRecognizable = 256;
 constexpr std::size_t kDrop = 100;
 
@@ -152,7 +152,7 @@ Answer Client::put(const std::string& target, std::string_view body, Way way, Ra
     if (connect() && say(head) && say_in_pieces(sent, kDrop, Pauses::always, random))
       answer = hear();
   } else if (in_pieces) {
-    // Packed bytes tell little until the last of them.
+    // Most of a compressed body can be unpacked only with its last bytes.
     const std::size_t first =
         packs ? sent.size() - std::min<std::size_t>(sent.size(), random.between(1, 8))
               : kRecognizable + random.between(0, sent.size());

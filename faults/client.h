@@ -1,5 +1,5 @@
-// Speaks HTTP with a server as a shipper of logs would, over sockets of its own. Whatever is not a
-// whole answer is no answer.
+// Speaks HTTP with a server as a shipper of logs would, over sockets of its own. An incomplete
+// answer counts as none.
 #pragma once
 
 #include <chrono>

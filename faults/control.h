@@ -1,6 +1,6 @@
-// What the harness and the shim in the server's process share: a small file that both have mapped.
-// The harness says which calls shall fail; the shim counts which did, so that a round can prove
-// that its fault struck.
+// A small file that the harness and the shim in the server's process both map. The harness says
+// which calls shall fail; the shim counts which did, so that a round can prove that its fault
+// struck.
 #pragma once
 
 #include <atomic>
@@ -9,7 +9,7 @@
 
 namespace faultline::faults {
 
-// Where the shim finds what it needs: names of environment variables.
+// The environment variables that the shim reads.
 inline constexpr const char* kControlVariable = "FAULTLINE_FAULTS_CONTROL";
 inline constexpr const char* kFolderVariable = "FAULTLINE_FAULTS_FOLDER";
 inline constexpr const char* kJournalVariable = "FAULTLINE_FAULTS_JOURNAL";  // unset: none is kept
@@ -18,7 +18,7 @@ inline constexpr const char* kJournalVariable = "FAULTLINE_FAULTS_JOURNAL";  // 
 enum class Call : std::uint8_t { open, read, write, sync, truncate, remove, rename, allocate };
 inline constexpr std::size_t kCalls = 8;
 
-// Chances are parts of this.
+// Chances are numbers out of this one.
 inline constexpr std::uint32_t kAlways = 1'000'000;
 
 struct CallFault {
@@ -34,19 +34,19 @@ struct JournalFile {
   std::uint32_t number;  // 0: free
 };
 
-// Only what is free of locks in two processes. All of it begins as zeros: nothing fails.
+// Has only members that two processes can share without locks. Starts as zeros: nothing fails.
 struct Control {
   CallFault calls[kCalls];
   std::atomic<std::uint64_t> seed;   // decides with `draws` which calls are struck
   std::atomic<std::uint64_t> draws;  // decisions so far
 
-  // A full disk still takes what overwrites: only writes that make a file longer fail.
+  // A full disk still accepts overwrites: only writes that make a file longer fail.
   std::atomic<std::uint32_t> only_growth;
 
   std::atomic<std::uint32_t> short_write_chance;
   std::atomic<std::uint64_t> short_writes;
 
-  // The process is killed before this write, counted from now; 0: before none.
+  // The process is killed before this write, counted from now; 0: never.
   std::atomic<std::uint32_t> deadly_write;
 
   std::atomic<std::uint32_t> delay_us;  // before each write and sync
@@ -57,28 +57,28 @@ struct Control {
 
   std::atomic<std::uint32_t> no_memory_chance;  // of an allocation; counted in no_memory
 
-  // What failed without our doing, because the system itself had no more.
+  // Failures that the shim did not cause: the system itself had no more.
   std::atomic<std::uint64_t> no_space;
   std::atomic<std::uint64_t> no_descriptor;
   std::atomic<std::uint64_t> no_memory;
 
-  // The journal's length: all that stands before it is whole.
+  // The journal's length; everything before it is complete.
   std::atomic<std::uint64_t> journal_bytes;
-  // A disk that says it has synced and has not: for trying the harness itself.
+  // A disk that claims to have synced and has not, to test the harness itself.
   std::atomic<std::uint32_t> syncs_lie;
   std::uint32_t last_file_number;  // the shim's alone
   JournalFile files[32];           // the shim's alone
 };
 
-// One deed in the journal. A name or the bytes written follow it.
+// An operation in the journal. A name or the bytes written follow its header.
 enum class Deed : std::uint32_t { create, write, truncate, remove, rename, sync, sync_folder };
 
 struct DeedHeader {
   Deed deed;
-  std::uint32_t file;  // its number; none of remove, rename and sync_folder
-  std::uint64_t
-      offset;  // of write: where; of truncate: the length; of syncs: where the journal stood
-               // when they began; of rename: the length of the first of its two names
+  std::uint32_t file;  // its number; unused for remove, rename and sync_folder
+  // write: the place; truncate: the new length; syncs: the journal's length when they began;
+  // rename: the length of the first of its two names
+  std::uint64_t offset;
   std::uint64_t size;  // of what follows
 };
 

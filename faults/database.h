@@ -1,4 +1,4 @@
-// A database read through SQLite's own interface, changing nothing of it.
+// Reads a database through SQLite's own interface, and changes nothing.
 #pragma once
 
 #include <sqlite3.h>
@@ -11,7 +11,7 @@
 
 namespace faultline::faults {
 
-// Throws std::runtime_error with SQLite's words.
+// Throws std::runtime_error with SQLite's message.
 class OpenedDatabase {
  public:
   explicit OpenedDatabase(const std::filesystem::path& file);

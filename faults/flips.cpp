@@ -29,7 +29,7 @@ void flip_in(const fs::path& file, const Flip& flip) {
   bytes.put(static_cast<char>(was ^ (1 << flip.bit)));
 }
 
-// It says that something is wrong, by name.
+// Whether a text says that the database is damaged.
 bool names_damage(const std::string& text) {
   return text.find("damage") != std::string::npos ||
          text.find("not a Faultline database") != std::string::npos;
@@ -41,7 +41,7 @@ bool is_damage_named(const Answers& answers) {
   return false;
 }
 
-// A database that was closed in order, with nothing left in the log beside it, and what a server
+// A database that was closed properly, with nothing left in the log beside it, and a server's
 // answers from it.
 class Original {
  public:
@@ -50,11 +50,11 @@ class Original {
     if (!life_.start(verdict)) return;
     life_.load_for(kLoad, random, verdict);
     life_.go_on_and_check(verdict);
-    if (life_.server().stop() != 0) verdict.fail("it does not end in order");
+    if (life_.server().stop() != 0) verdict.fail("the server does not stop properly");
     fs::copy_file(life_.server().database(), pristine_);
     jobs_ = jobs_of(life_.ledger());
     answers_ = serve(verdict);
-    // What differs without a flip would be blamed on one.
+    // An answer that differs without a flip would be blamed on one.
     verdict.fail_with(differences(answers_, serve(verdict)));
   }
 
@@ -75,8 +75,8 @@ class Original {
     if (named || (serves && is_damage_named(answers))) return;
     const std::string where = fmt::format("bit {} of byte {}", flip.bit, flip.byte);
     if (!serves)
-      return verdict.fail(fmt::format("{}: it does not start, nor say that there is damage: {}",
-                                      where, life_.server().messages()));
+      return verdict.fail(fmt::format("{}: the server neither starts nor reports damage: {}", where,
+                                      life_.server().messages()));
     for (const std::string& difference : differences(answers_, answers))
       verdict.fail(fmt::format("{}: UNNOTICED: {}", where, difference));
   }

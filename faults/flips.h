@@ -1,5 +1,5 @@
-// Bits of the database that turn over while nobody serves. Either no answer changes, or the server
-// says that there is damage; an answer that changed unnoticed is the failure.
+// Flips bits of the database while no server runs. Then either no answer changes, or the server
+// reports damage; an answer that changes unnoticed is a failure.
 #pragma once
 
 #include "faults/lane.h"

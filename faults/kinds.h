@@ -1,4 +1,4 @@
-// The list of faults that are tried.
+// The list of faults that are tested.
 #pragma once
 
 #include <functional>
@@ -12,8 +12,8 @@ namespace faultline::faults {
 struct Kind {
   std::string_view name;
   std::string_view what;
-  std::size_t rounds;         // of a whole run
-  std::size_t sample_rounds;  // of the sample among the tests
+  std::size_t rounds;         // in a whole run
+  std::size_t sample_rounds;  // in the sample that the tests run
   std::function<void(Lane&)> run;
 };
 

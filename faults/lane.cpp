@@ -9,9 +9,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A fault may pass by; then its round is tried again.
+// A fault may not strike; then its round is tried again.
 constexpr int kMostTries = 5;
-// And then in a new life: where SQLite's log has been long once, nothing grows for a while.
+// After so many tries a new life begins: once SQLite's log has been long, no file grows for a
+// while.
 constexpr int kTriesOfALife = 3;
 constexpr auto kFirstLoad = 60ms;
 
@@ -21,7 +22,7 @@ struct Living {
 };
 
 void begin(Living& living, Lane& lane, const Course& course, Random& random, Verdict& verdict) {
-  living = {};  // the one before leaves its folder first
+  living = {};  // the life before removes its folder first
   living.life = std::make_unique<Life>(lane.programs(), lane.folder());
   if (course.starts && living.life->start(verdict))
     living.life->load_for(kFirstLoad, random, verdict);

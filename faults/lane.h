@@ -1,4 +1,4 @@
-// A lane runs rounds of one kind, one after the other; lanes side by side take from one heap.
+// A lane runs rounds of one kind, one after the other; parallel lanes share the rounds of one task.
 #pragma once
 
 #include <atomic>
@@ -18,10 +18,10 @@
 
 namespace faultline::faults {
 
-// What came of all rounds of a kind.
+// The results of all rounds of a kind.
 struct Tally {
   std::uint64_t rounds = 0;  // in which the fault struck
-  std::uint64_t missed = 0;  // in which it did not, and which prove nothing
+  std::uint64_t missed = 0;  // in which it did not; they prove nothing
   std::uint64_t impossible = 0;
   std::uint64_t acknowledged = 0;
   std::uint64_t refused = 0;
@@ -33,14 +33,14 @@ struct Tally {
 struct Task {
   std::string_view kind;
   Programs programs;
-  std::filesystem::path folder;  // for what it works with
-  std::filesystem::path keep;    // for what failed; empty: nothing is kept
+  std::filesystem::path folder;  // for the folders of servers
+  std::filesystem::path keep;    // for the folders of failed rounds; empty: none are kept
   std::uint64_t rounds = 0;
-  std::uint64_t first_seed = 1;  // each round has a seed, one after the other
+  std::uint64_t first_seed = 1;  // the seeds of the other rounds follow
   bool syncs_lie = false;
   std::atomic<std::uint64_t> begun{0};
   std::mutex mutex;
-  Tally tally;  // with the mutex
+  Tally tally;  // guarded by the mutex
 };
 
 class Lane {
@@ -49,7 +49,7 @@ class Lane {
 
   const Programs& programs() const { return task_.programs; }
   bool syncs_lie() const { return task_.syncs_lie; }
-  // Of the next round; nothing: all are taken.
+  // The seed of the next round; nullopt: all rounds are taken.
   std::optional<std::uint64_t> next_seed();
   // A folder that no other lane uses.
   std::filesystem::path folder() const;
@@ -67,12 +67,12 @@ using Round = void (*)(Life& life, Random& random, Verdict& verdict);
 
 struct Course {
   Round round = nullptr;
-  std::size_t rounds_of_a_life = 25;  // then it begins anew: what is held must be read back quickly
-  bool has_twin = true;               // its end is compared with a server that nothing befell
+  std::size_t rounds_of_a_life = 25;  // then a new life begins, so that little must be read back
+  bool has_twin = true;               // its end is compared with a server without faults
   bool starts = true;                 // the round finds a server that has served a little
 };
 
-// Rounds of lives that follow each other.
+// Runs the rounds of a lane, in one life after the other.
 void run_course(Lane& lane, const Course& course);
 
 }  // namespace faultline::faults

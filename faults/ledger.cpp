@@ -10,11 +10,11 @@ namespace {
 constexpr std::string_view kNote = "note ";
 constexpr std::string_view kCall = "NCCL INFO AllReduce: ";
 constexpr std::uint64_t kForms = 6;
-constexpr std::uint64_t kCallForms = 2;  // the last of them
+constexpr std::uint64_t kCallForms = 2;  // the last forms are calls
 
-// A line of each kind that takes another way through the service: one that nobody knows, one of the
-// kernel, two of NCCL, calls of a rank that says first which it is. Its number makes it the only
-// one of its form.
+// Lines of every kind that the service treats differently: one that no rule knows, one of the
+// kernel, two of NCCL, and calls of a rank whose first line names it. The number makes each line
+// unique.
 std::string line_of(const SentSource& source, std::uint64_t number) {
   const std::size_t own = source.number;
   if (number == 0)

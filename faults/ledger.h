@@ -1,4 +1,4 @@
-// What was sent to a server and what it has acknowledged: all that the checker believes.
+// What was sent to a server and what it has acknowledged; the checker relies on nothing else.
 #pragma once
 
 #include <cstddef>
@@ -11,25 +11,25 @@
 
 namespace faultline::faults {
 
-// What the service makes of a line that stands in a source's text.
+// What the service makes of a line.
 enum class LineKind { note, fact, call };
 LineKind kind_of(std::string_view line);
 
-// Notes are lines that nobody knows, unless a signature is added: then they are facts. Both may be
-// while lines are read again.
+// Notes are lines that no rule knows. With an added signature they are facts; while lines are read
+// again they may be either.
 enum class Notes { unknown, facts, either };
 
 struct SentBody {
   std::size_t begin = 0;  // in the text of its source
   std::size_t end = 0;
   bool acknowledged = false;
-  std::uint64_t journal_bytes = 0;  // at the latest when it was acknowledged
+  std::uint64_t journal_bytes = 0;  // the journal's length just after it was acknowledged
 };
 
-// One stream of numbered lines, no two of them alike. Bodies follow each other in it, and the next
-// is made only when the one before is acknowledged: until then the same bytes are sent again.
+// One stream of numbered lines, all different, which is sent in bodies. A new body is made only
+// when the one before is acknowledged; until then the same bytes are sent again.
 struct SentSource {
-  std::size_t number = 0;  // its host and its process have numbers after it
+  std::size_t number = 0;  // its host and its process are numbered by it
   std::size_t rank = 0;
   std::string job;
   std::string name;
@@ -49,7 +49,7 @@ struct Ledger {
   std::vector<SentSource> sources;
   Notes notes = Notes::unknown;
 
-  // What would stand here had the power gone when the journal was so long: the first body that was
+  // The ledger as if the power had gone when the journal had this length: the first body that was
   // not acknowledged by then may have been on its way, later ones were not.
   Ledger as_of(std::uint64_t journal_bytes) const;
 };

@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 
 constexpr auto kLongestReload = 5s;
 constexpr auto kLongestReread = 5s;
-// By then the server has judged again what it could not judge at once.
+// Within this time the server has judged again what it could not judge at once.
 constexpr auto kLongestSettling = 5s;
 // A server that has run out of memory says why before it ends.
 constexpr auto kLongestEnd = 2s;
@@ -102,7 +102,7 @@ void Life::know_notes(bool are_facts, Verdict& verdict) {
     if (const Answer rules = get(server_.port(), kRulesLikeNotes);
         rules.status == 200 && (rules.body.find(kIdOfNotes) != std::string::npos) == are_facts)
       return;
-  verdict.fail("rules are not read again");
+  verdict.fail("the server does not read its rules again");
 }
 
 bool Life::reread() {
@@ -112,7 +112,7 @@ bool Life::reread() {
     Answer answer;
     for (; std::chrono::steady_clock::now() < end; std::this_thread::sleep_for(5ms)) {
       answer = client.post(fmt::format("/api/v1/jobs/{}/reanalyze", job));
-      if (answer.status != 503) break;  // it shortens another
+      if (answer.status != 503) break;  // it is shortening calls
     }
     if (answer.status != 200) return false;
   }
@@ -142,11 +142,11 @@ void Life::send_the_rest_and_check(Verdict& verdict) {
 }
 
 void Life::end_fault_and_check(Random& random, Verdict& verdict) {
-  // Who dies of a full disk is started when there is room again.
+  // A server that dies is started again when the fault is over.
   const bool dies = random.one_in(2);
   if (dies) server_.kill_now();
   if (dies && random.one_in(3)) {
-    // Somebody starts it too early. It may serve or refuse, but must not make matters worse.
+    // Start it too early: it may serve or refuse, but must not make matters worse.
     constexpr std::chrono::seconds kUntilItIsGivenUp{2};
     server_.start(kUntilItIsGivenUp);
     server_.kill_now();
@@ -180,7 +180,7 @@ void Life::compare_with_twin(Verdict& verdict) {
     if (!all.empty()) std::this_thread::sleep_for(100ms);
   } while (!all.empty() && std::chrono::steady_clock::now() < end);
   for (const std::string& difference : all)
-    verdict.fail(fmt::format("unlike a server that nothing befell: {}", difference));
+    verdict.fail(fmt::format("differs from a server without faults: {}", difference));
 }
 
 }  // namespace faultline::faults

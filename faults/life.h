@@ -1,5 +1,5 @@
-// One folder and who serves from it, over as many rounds as it lasts: the same server goes on from
-// round to round, as it would for a user.
+// One folder and its server, over several rounds: the same server goes on from round to round, as
+// it would for a user.
 #pragma once
 
 #include <chrono>
@@ -16,14 +16,14 @@
 
 namespace faultline::faults {
 
-// When nothing was written for so long, the service has folded SQLite's log into the database.
+// After so long without a write the service has folded SQLite's log into the database.
 inline constexpr std::chrono::milliseconds kUntilTheLogIsFolded{2300};
 
 enum class Journal { none, kept };
 
 class Life {
  public:
-  // The folder is made, and gone at the end unless keep() was called.
+  // Makes the folder, and removes it at the end.
   Life(Programs programs, std::filesystem::path folder, Journal journal = Journal::none);
   ~Life();
   Life(const Life&) = delete;
@@ -35,10 +35,10 @@ class Life {
   Server& server() { return server_; }
   Ledger& ledger() { return ledger_; }
 
-  // Moves the folder there, for a person to look at, when the life ends.
+  // At the end, moves the folder to `place` instead, for a person to look at.
   void keep(std::filesystem::path place) { kept_at_ = std::move(place); }
 
-  // False, and a failure of the round: it does not start.
+  // False: the server does not start, which fails the round.
   bool start(Verdict& verdict);
   std::unique_ptr<Load> load(Random& random,
                              InternalErrors internal_errors = InternalErrors::wrong);
@@ -47,19 +47,20 @@ class Life {
   // Some load and nothing else, for so long.
   void load_for(std::chrono::milliseconds duration, Random& random, Verdict& verdict);
 
-  // From now on notes are facts, or nobody knows them any more. What was stored before is read
-  // again by reread(), which is false if that did not succeed.
+  // From now on notes are facts, or are unknown lines again. reread() reads stored lines again with
+  // these rules; false: that did not succeed.
   void know_notes(bool are_facts, Verdict& verdict);
   bool reread();
 
-  // Starts after the server has ended, and compares; then sends the rest, and compares again.
+  // Starts the server after its end, and checks it; then sends the rest, and checks again.
   void restart_and_check(Verdict& verdict);
-  // The same of a server that goes on. It may have ended by itself only if `may_have_ended`.
+  // Sends the rest to a server that goes on, and checks it. Only if `may_have_ended` may the server
+  // have ended by itself; then it is restarted first.
   void go_on_and_check(Verdict& verdict, bool may_have_ended = false);
-  // Either of these.
+  // Kills the server or not, ends the fault, and does one of these.
   void end_fault_and_check(Random& random, Verdict& verdict);
 
-  // The same logs to a server that nothing befalls: the diagnoses must be equal.
+  // Sends the same logs to a server without faults: the answers must be equal.
   void compare_with_twin(Verdict& verdict);
 
  private:

@@ -43,8 +43,8 @@ std::string target_of(const SentSource& source, const SentBody& body) {
 
 std::string judge(const Answer& answer, const SentSource& source, const SentBody& body) {
   const auto wrong = [&] {
-    return fmt::format("{}: bytes {} to {} were answered {}: {}", source.name, body.begin, body.end,
-                       answer.status, answer.body);
+    return fmt::format("{}: bytes {} to {} were answered with {}: {}", source.name, body.begin,
+                       body.end, answer.status, answer.body);
   };
   switch (answer.status) {
     case 0:    // nothing is promised
@@ -54,8 +54,8 @@ std::string judge(const Answer& answer, const SentSource& source, const SentBody
     case 200:
       return next_offset_in(answer) == static_cast<std::int64_t>(body.end) ? "" : wrong();
     case 409:
-      // Another connection has the source: ours, of before. A gap would be a loss: we begin where
-      // what was acknowledged ends.
+      // An earlier connection of ours still has the source. A gap would be a loss: we begin where
+      // the acknowledged bytes end.
       return answer.body.find("leaves a gap") == std::string::npos ? "" : wrong();
     default:
       return wrong();
@@ -132,9 +132,9 @@ std::vector<std::string> send_the_rest(Ledger& ledger, int port) {
     if (!wrong.empty())
       failures.push_back(wrong);
     else if (!body->acknowledged)
-      failures.push_back(fmt::format(
-          "{}: what was not acknowledged is still not taken when the fault is over: {} {}",
-          source.name, answer.status, answer.body));
+      failures.push_back(
+          fmt::format("{}: the server still refuses a body after the fault is over: {} {}",
+                      source.name, answer.status, answer.body));
   }
   return failures;
 }

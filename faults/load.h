@@ -1,5 +1,5 @@
-// Several clients that send bodies, each to sources of its own, until told to stop. What is not
-// answered 200 they send again, as the documentation tells them to.
+// Several clients that send bodies, each to sources of its own, until told to stop. They send a
+// body again that is not answered with 200, as the documentation says.
 #pragma once
 
 #include <atomic>
@@ -17,16 +17,17 @@ namespace faultline::faults {
 
 struct LoadCounts {
   std::atomic<std::uint64_t> acknowledged{0};
-  std::atomic<std::uint64_t> refused{0};     // answered otherwise
-  std::atomic<std::uint64_t> unanswered{0};  // and nobody hung up on purpose
+  std::atomic<std::uint64_t> refused{0};     // answered with another status than 200
+  std::atomic<std::uint64_t> unanswered{0};  // and the client did not hang up on purpose
 };
 
-// Who has no memory may say so in any words; nobody else fails without a reason.
+// Whether status 500 is a failure: only a server without memory may answer it.
 enum class InternalErrors { wrong, excused };
 
 class Load {
  public:
-  // `journal_bytes`: how long the journal is now. Both references must outlive the load.
+  // `journal_bytes` returns the journal's length now. The ledger must outlive the load, and so must
+  // what `journal_bytes` uses.
   Load(Ledger& ledger, int port, std::uint64_t seed, std::function<std::uint64_t()> journal_bytes,
        InternalErrors internal_errors);
   ~Load() { stop(); }
@@ -37,7 +38,7 @@ class Load {
   void stop();
 
   const LoadCounts& counts() const { return counts_; }
-  // Answers that contradict what was promised. After stop().
+  // Answers that break a promise. Call after stop().
   const std::vector<std::string>& failures() const { return failures_; }
 
  private:
@@ -61,7 +62,7 @@ std::string judge(const Answer& answer, const SentSource& source, const SentBody
 
 std::string target_of(const SentSource& source, const SentBody& body);
 
-// Sends what is not acknowledged, until it is. The reasons why that did not succeed.
+// Sends each body that is not acknowledged until it is. Returns why that did not succeed.
 std::vector<std::string> send_the_rest(Ledger& ledger, int port);
 
 }  // namespace faultline::faults

@@ -1,4 +1,4 @@
-// Tries what is promised of faults: acknowledged means durable. ./dev faults runs it.
+// Tests under faults that what a server acknowledged is durable. ./dev faults runs it.
 #include <fmt/format.h>
 #include <sched.h>
 #include <sys/mount.h>
@@ -38,8 +38,8 @@ struct Wishes {
   std::filesystem::path server;
 };
 
-// The small disks that rounds mount are seen by nobody else, and gone with us. Without the right to
-// do so they are not mounted either.
+// Only this process sees the small disks that rounds mount, and they go when it ends. Without the
+// right to do this it cannot mount them either.
 void keep_mounts_to_ourselves() {
   if (unshare(CLONE_NEWNS) == 0) mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr);
 }
@@ -73,11 +73,11 @@ void run_lanes(const Kind& kind, Task& task, std::size_t lanes) {
     });
 }
 
-// Kinds one after the other, or a few side by side, when each has but a few rounds.
+// Runs kinds one after the other. A sample runs several at once, since each has only a few rounds.
 class Run {
  public:
   explicit Run(const Wishes& wishes) : wishes_(wishes), programs_(programs_of(wishes)) {
-    // As SQLite will call it, by which the shim knows it.
+    // The path as SQLite will use it: the shim compares it with the paths of opened files.
     folder_ =
         std::filesystem::canonical(wishes.folder) / fmt::format("faultline_faults.{}", getpid());
     keep_mounts_to_ourselves();
@@ -157,25 +157,27 @@ std::string check_kind(const std::string& name) {
 
 int main(int argc, char** argv) {
   CLI::App app{
-      "Faults of many kinds befall servers under load; what they acknowledged must be "
-      "there afterwards, once."};
+      "Injects faults into servers under load, and checks that what they acknowledged is there "
+      "afterwards, once."};
   app.footer(list_of_kinds());
   Wishes wishes;
   app.add_option("kind", wishes.kinds, "Only these kinds")->check(CLI::Validator(check_kind, ""));
-  app.add_option("--rounds", wishes.rounds, "Rounds of each kind; by default each kind's own");
-  app.add_option("--seed", wishes.seed, "Seed of the first round; the others follow")
+  app.add_option("--rounds", wishes.rounds, "Rounds of each kind (default: see below)");
+  app.add_option("--seed", wishes.seed,
+                 "Seed of the first round; the next rounds have the next numbers")
       ->capture_default_str();
-  app.add_option("--lanes", wishes.lanes, "Rounds side by side")
+  app.add_option("--lanes", wishes.lanes, "How many rounds run at the same time")
       ->check(CLI::Range(1, 64))
       ->capture_default_str();
-  app.add_flag("--sample", wishes.sample, "Some rounds of each kind, as the tests run them");
+  app.add_flag("--sample", wishes.sample, "Run only some rounds of each kind, as the tests do");
   app.add_flag("--syncs-lie", wishes.syncs_lie,
-               "Power cuts of a disk that never syncs: they must fail, or the harness is blind");
-  app.add_option("--folder", wishes.folder, "Where to work")
+               "Test the harness: cut the power of a disk that never syncs, which must fail");
+  app.add_option("--folder", wishes.folder, "Keep the servers' data below this folder")
       ->check(CLI::ExistingDirectory)
       ->capture_default_str();
-  app.add_option("--keep", wishes.keep, "Where the folders of failed rounds go, for a look");
-  app.add_option("--server", wishes.server, "The program to try, if not the one beside this one");
+  app.add_option("--keep", wishes.keep, "Keep the folders of failed rounds in this folder");
+  app.add_option("--server", wishes.server,
+                 "The faultline binary to test (default: the one beside this program)");
   CLI11_PARSE(app, argc, argv);
   std::signal(SIGPIPE, SIG_IGN);
   return Run(wishes).run();

@@ -16,15 +16,15 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t kCutsOfARun = 50;
 
-// What a run leaves: the journal, and who was answered when.
+// What a run leaves: its ledger, its journal, and the disk made from the journal.
 struct Run {
   std::unique_ptr<Life> life;
   std::unique_ptr<JournalReader> journal;
   PowerDisk disk;
 };
 
-// First steps in an empty folder, load, rest, an end in order, an end by force: each does other
-// things to the disk. Short runs, as of few cuts, have no rest.
+// A start in an empty folder, load, rest, a proper stop and a kill: each does other things to the
+// disk. Runs for few cuts have no rest.
 Run run_under_load(Lane& lane, Random& random, std::size_t cuts, Verdict& verdict) {
   Run run{.life = std::make_unique<Life>(lane.programs(), lane.folder(), Journal::kept)};
   Life& life = *run.life;
@@ -50,7 +50,7 @@ Run run_under_load(Lane& lane, Random& random, std::size_t cuts, Verdict& verdic
   return run;
 }
 
-// Where the power goes: anywhere, and more often than that would be while the database is made.
+// Where the power goes: anywhere, but more often than by chance while the database is made.
 std::uint64_t place_of_cut(std::uint64_t seed, std::uint64_t journal_bytes) {
   constexpr std::uint64_t kWhileItIsMade = 256 << 10;
   Random random(seed);
@@ -58,7 +58,8 @@ std::uint64_t place_of_cut(std::uint64_t seed, std::uint64_t journal_bytes) {
                         random.one_in(8) ? std::min(journal_bytes, kWhileItIsMade) : journal_bytes);
 }
 
-// Goes on to where the power shall go: not before `position`, and where something is under way.
+// Applies the journal up to the cut, which is not before `position` and where something is
+// unsynced. False: there is no such place.
 bool go_on_to(Run& run, std::uint64_t position) {
   while (run.journal->position() < position || !run.disk.has_unsynced())
     if (!run.journal->apply_next(run.disk)) return run.disk.has_unsynced();
@@ -70,13 +71,13 @@ void cut(Lane& lane, Run& run, std::uint64_t seed, std::uint64_t position, Verdi
   verdict.struck = go_on_to(run, position);
   Life after(lane.programs(), lane.folder().string() + "-cut");
   run.disk.leave_behind(after.server().data(), random);
-  // For whoever has to find out why.
+  // A copy, for a person who has to find out why the round failed.
   std::filesystem::copy(after.server().data(), after.folder() / "data-after-the-cut",
                         std::filesystem::copy_options::recursive);
   after.ledger() = run.life->ledger().as_of(run.journal->position());
   after.restart_and_check(verdict);
   if (!verdict.good())
-    verdict.fail(fmt::format("(the power went at byte {} of {} of the journal)",
+    verdict.fail(fmt::format("(the power was cut at byte {} of {} of the journal)",
                              run.journal->position(), run.journal->size()));
   lane.report(seed, verdict, after);
 }
@@ -99,7 +100,7 @@ void run_power_cuts(Lane& lane) {
       lane.report(seeds.front(), of_run, *run.life);
       continue;
     }
-    // In the order of the journal, so that it is gone through once.
+    // In the order of the journal, so that it is applied only once.
     std::vector<std::pair<std::uint64_t, std::uint64_t>> cuts;
     for (const std::uint64_t seed : seeds)
       cuts.emplace_back(place_of_cut(seed, run.journal->size()), seed);

@@ -1,4 +1,5 @@
-// Power cuts: of one run under load, with a journal of what it did to its disk, many are made.
+// Power cuts. One run under load writes a journal of what it does to its disk; many cuts are made
+// from it.
 #pragma once
 
 #include "faults/lane.h"

@@ -12,7 +12,7 @@ namespace {
 // What a disk writes as a whole or not at all.
 constexpr std::size_t kSector = 512;
 
-// How the cut treats what was under way in one file.
+// How a cut treats the unsynced changes of one file.
 enum class Mood { all_lost, only_last_torn, each_by_chance };
 
 }  // namespace
@@ -100,7 +100,7 @@ std::string PowerDisk::left_of(const File& file, Random& random) {
       continue;
     }
     if (done.truncates) continue;
-    // Of sectors as the disk has them, not as the write begins.
+    // Tears at the disk's sectors, wherever the write begins.
     for (std::size_t at = 0; at < done.bytes.size();) {
       const std::size_t size =
           std::min(kSector - (done.offset + at) % kSector, done.bytes.size() - at);
@@ -134,7 +134,7 @@ bool JournalReader::apply_next(PowerDisk& disk) {
   if (bytes_.size() - at_ < sizeof header) return false;
   std::memcpy(&header, bytes_.data() + at_, sizeof header);
   const std::size_t content = at_ + sizeof header;
-  if (bytes_.size() - content < header.size) return false;  // its writer was killed
+  if (bytes_.size() - content < header.size) return false;  // incomplete: its writer was killed
   at_ = content + header.size;
   disk.apply(header, std::string_view(bytes_).substr(content, header.size), at_);
   return true;

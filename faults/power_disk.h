@@ -1,7 +1,7 @@
-// The disk as it may be after the power went, worked out from the shim's journal. What was synced
-// is there. Of what was not, any part may be, in sectors, in any order; entries of the folder reach
-// the disk in their order, as every file system with a journal has it, and only then outlive the
-// cut.
+// The disk as it may be after a power cut, worked out from the shim's journal. What was synced is
+// there. Of the other changes any part may be there, in sectors and in any order. Entries of the
+// folder reach the disk in their order, as with every journaling file system; those that have not
+// reached it are lost.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +18,13 @@ namespace faultline::faults {
 
 class PowerDisk {
  public:
-  // `end`: how long the journal was with this deed. `content`: what follows the header.
+  // `end`: the journal's length up to and including this deed. `content`: what follows the header.
   void apply(const DeedHeader& header, std::string_view content, std::uint64_t end);
 
-  // True: something has not reached the disk for certain.
+  // Whether there is a change that may not have reached the disk.
   bool has_unsynced() const;
 
-  // Writes the files of a disk that lost its power now.
+  // Writes the files as they are left if the power goes now.
   void leave_behind(const std::filesystem::path& folder, Random& random) const;
 
  private:
@@ -58,7 +58,7 @@ class PowerDisk {
   std::vector<EntryChange> unsynced_entries_;
 };
 
-// A journal, deed by deed.
+// Reads a journal, one deed at a time.
 class JournalReader {
  public:
   explicit JournalReader(const std::filesystem::path& file);

@@ -1,4 +1,4 @@
-// Chance that a seed repeats, on any machine: the standard's distributions differ between
+// Random numbers that a seed repeats on any machine: the standard's distributions differ between
 // libraries.
 #pragma once
 
@@ -12,7 +12,7 @@ class Random {
  public:
   explicit Random(std::uint64_t seed) : engine_(seed) {}
 
-  // From `least` to `most`, both among them.
+  // From `least` to `most`, both included.
   std::uint64_t between(std::uint64_t least, std::uint64_t most) {
     return least + engine_() % (most - least + 1);
   }

@@ -1,4 +1,5 @@
-// What can befall a server, a round each. All leave it serving, with everything acknowledged.
+// What can happen to a server, one round each. Unless noted, a round leaves the server running,
+// with everything acknowledged.
 #pragma once
 
 #include "faults/life.h"
@@ -25,11 +26,12 @@ void io_error_round(Life& life, Random& random, Verdict& verdict);
 void short_write_round(Life& life, Random& random, Verdict& verdict);
 void slow_disk_round(Life& life, Random& random, Verdict& verdict);
 
-// rounds_of_small_disk.cpp; these mount a disk of their own and begin a life on it.
+// rounds_of_small_disk.cpp; these mount a small disk, begin a new ledger on it, and kill the
+// server.
 void small_disk_round(Life& life, Random& random, Verdict& verdict);
 void readiness_round(Life& life, Random& random, Verdict& verdict);
 
-// rounds_of_folder.cpp; the life is over with them.
+// rounds_of_folder.cpp; the life ends with them.
 void removed_folder_round(Life& life, Random& random, Verdict& verdict);
 void renamed_folder_round(Life& life, Random& random, Verdict& verdict);
 

@@ -1,4 +1,4 @@
-// What befalls the way between a client and the server.
+// What goes wrong between a client and the server.
 #include <fmt/format.h>
 
 #include "faults/client.h"
@@ -7,7 +7,7 @@
 
 namespace faultline::faults {
 
-// The answer to a body is lost, and the same bytes come again, the first of them a few at a time.
+// The answer to a body is lost, and the client sends the body again, a few bytes first.
 void drip_round(Life& life, Random& random, Verdict& verdict) {
   life.go_on_and_check(verdict);
   SentSource& source = life.ledger().sources.front();

@@ -1,4 +1,4 @@
-// What the shim makes of the disk while clients send.
+// Faults of the disk, made by the shim while clients send.
 #include <array>
 #include <cerrno>
 #include <thread>
@@ -14,7 +14,7 @@ std::chrono::milliseconds some_time(Random& random) {
   return std::chrono::milliseconds(random.between(20, 90));
 }
 
-// Load, and in the middle of it the fault; then it is over, and all must be as acknowledged.
+// The fault begins during load; when it is over, everything acknowledged must be there.
 template <class Fault>
 void disk_round(Life& life, Random& random, Verdict& verdict, const Fault& begin_fault) {
   const std::uint64_t before = life.steering().struck();
@@ -26,7 +26,7 @@ void disk_round(Life& life, Random& random, Verdict& verdict, const Fault& begin
     load->stop();
     std::this_thread::sleep_for(kUntilTheLogIsFolded);
   } else if (random.one_in(2)) {
-    // Over while they send, so that it goes on in the midst of what was refused.
+    // End it while clients send, so that the server recovers between refused bodies.
     life.steering().relent();
     std::this_thread::sleep_for(some_time(random) / 2);
   }
@@ -63,7 +63,7 @@ void io_error_round(Life& life, Random& random, Verdict& verdict) {
 void short_write_round(Life& life, Random& random, Verdict& verdict) {
   disk_round(life, random, verdict, [&](Steering& steering) {
     steering.cut_writes_short(some_chance(random));
-    // What is cut short is then refused, as of a disk that fills up in the middle of a write.
+    // Other writes fail, as on a disk that fills up in the middle of a write.
     if (random.one_in(2)) steering.fail(Call::write, ENOSPC, kAlways / 10);
   });
 }

@@ -1,5 +1,5 @@
-// Somebody takes the folder away while a server has its files open. What is acknowledged afterwards
-// must stand where the server was told to keep it, or must not be acknowledged.
+// The folder is taken away while a server has its files open. What the server acknowledges
+// afterwards must be stored where it was told to keep it.
 #include <fmt/format.h>
 
 #include <exception>
@@ -35,8 +35,8 @@ std::set<std::string> lines_in(const std::filesystem::path& database) {
   return lines;
 }
 
-// Of the bodies acknowledged since `before`, those of which a fact is not there. One without a fact
-// tells nothing.
+// Counts the bodies acknowledged since `before` of which a fact is missing. A body without facts
+// never counts.
 std::uint64_t lost_since(const Ledger& before, const Ledger& now,
                          const std::filesystem::path& database) {
   const std::set<std::string> lines = lines_in(database);
@@ -57,7 +57,7 @@ std::uint64_t lost_since(const Ledger& before, const Ledger& now,
   return lost;
 }
 
-// All is acknowledged, and nobody sends, when the folder goes.
+// Everything is acknowledged and no client sends when the deed is done. Returns the ledger of then.
 template <class Deed>
 Ledger before(Life& life, Random& random, Verdict& verdict, const Deed& deed) {
   life.load_for(std::chrono::milliseconds(random.between(10, 60)), random, verdict);
@@ -71,8 +71,8 @@ void expect_nothing_lost_since(const Ledger& then, Life& life, Verdict& verdict)
   const std::uint64_t lost = lost_since(then, life.ledger(), life.server().database());
   if (lost > 0)
     verdict.fail(
-        fmt::format("LOST: the folder was gone, and of {} bodies that were then "
-                    "acknowledged {} are nowhere",
+        fmt::format("LOST: of {} bodies that were acknowledged after the folder was gone, {} are "
+                    "not stored",
                     acknowledged_in(life.ledger()) - acknowledged_in(then), lost));
 }
 
@@ -93,7 +93,7 @@ void renamed_folder_round(Life& life, Random& random, Verdict& verdict) {
   verdict.struck = !std::filesystem::exists(data);
   life.load_for(std::chrono::milliseconds(random.between(30, 150)), random, verdict);
   if (random.one_in(2)) return expect_nothing_lost_since(then, life, verdict);
-  // It comes back, and nothing is lost; unless the server has begun another in its place.
+  // The folder comes back and nothing is lost, unless the server has made a new one in its place.
   if (std::filesystem::exists(data)) return;
   std::filesystem::rename(away, data);
   if (random.one_in(2)) {

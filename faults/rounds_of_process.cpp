@@ -1,4 +1,4 @@
-// What befalls the process: it is killed, stands still, or lacks what a process needs.
+// What happens to the process: it is killed or stopped, lacks a resource, or its clock jumps.
 #include <fmt/format.h>
 #include <sys/resource.h>
 
@@ -27,7 +27,7 @@ std::size_t descriptors_of(const std::filesystem::path& process) {
 
 }  // namespace
 
-// Mostly at once, in the first commits; at times when long uploads have paused.
+// Kills mostly at once, during the first commits; sometimes later, when long uploads have paused.
 void kill_round(Life& life, Random& random, Verdict& verdict) {
   const auto load = life.load(random);
   std::this_thread::sleep_for(
@@ -56,7 +56,7 @@ void freeze_round(Life& life, Random& random, Verdict& verdict) {
     life.go_on_and_check(verdict);
 }
 
-// There are hardly more than it has, and more clients come than that.
+// Leaves the server fewer free descriptors than there are clients.
 void descriptors_round(Life& life, Random& random, Verdict& verdict) {
   const std::uint64_t before = life.steering().out_of_descriptors();
   const std::size_t used = descriptors_of(fmt::format("/proc/{}", life.server().process()));
@@ -72,10 +72,10 @@ void descriptors_round(Life& life, Random& random, Verdict& verdict) {
     life.go_on_and_check(verdict);
 }
 
-// Whoever has no memory may end; what it acknowledged stays.
+// A server without memory may end; what it acknowledged stays.
 void memory_round(Life& life, Random& random, Verdict& verdict) {
   const std::uint64_t before = life.steering().out_of_memory();
-  // All of it is gone; or now and then an allocation fails, anywhere.
+  // A few allocations fail, anywhere; in half of the rounds no more memory is given at all.
   if (random.one_in(2)) life.server().limit(RLIMIT_AS, life.server().address_space_bytes());
   life.steering().refuse_memory(kAlways / 20'000);
   const auto load = life.load(random, InternalErrors::excused);
@@ -89,7 +89,7 @@ void memory_round(Life& life, Random& random, Verdict& verdict) {
 
 namespace {
 
-// What is sent is acknowledged, and nobody sends more.
+// Sends some load, until all of it is acknowledged and no client sends.
 bool has_come_to_rest(Life& life, Random& random, Verdict& verdict) {
   life.load_for(some_time(random, 20, 80), random, verdict);
   life.go_on_and_check(verdict);
@@ -98,8 +98,8 @@ bool has_come_to_rest(Life& life, Random& random, Verdict& verdict) {
 
 }  // namespace
 
-// What is stored is read again with other rules. What was acknowledged stays, each fact once, and
-// is what the rules of now make of it when it has been read again whole.
+// Stored lines are read again with other rules. What was acknowledged stays, each fact once; when
+// all lines have been read again, they are what the new rules make of them.
 void rereading_round(Life& life, Random& random, Verdict& verdict) {
   if (!has_come_to_rest(life, random, verdict)) return;
   const bool are_facts = life.ledger().notes == Notes::unknown;
@@ -114,8 +114,8 @@ void rereading_round(Life& life, Random& random, Verdict& verdict) {
   life.go_on_and_check(verdict);
 }
 
-// What calls came to takes their place, and SQLite's log is folded into the database: every few
-// seconds, and nothing else writes meanwhile.
+// Every few seconds the server replaces stored calls by their summary and folds SQLite's log into
+// the database; nothing else writes meanwhile.
 void housekeeping_round(Life& life, Random& random, Verdict& verdict) {
   if (!has_come_to_rest(life, random, verdict)) return;
   life.steering().kill_in_write(static_cast<std::uint32_t>(random.between(1, 120)));
@@ -124,7 +124,7 @@ void housekeeping_round(Life& life, Random& random, Verdict& verdict) {
   life.go_on_and_check(verdict, true);
 }
 
-// Of the clock that tells the time of day: by a step of NTP, by a battery that was empty.
+// The wall clock jumps, as by a step of NTP or with an empty battery.
 void clock_round(Life& life, Random& random, Verdict& verdict) {
   using std::chrono::hours;
   constexpr std::array<std::chrono::seconds, 7> kJumps = {
@@ -146,8 +146,8 @@ void clock_round(Life& life, Random& random, Verdict& verdict) {
     life.go_on_and_check(verdict);
 }
 
-// Two would overwrite each other's log. Also when the file that says so is gone, as after somebody
-// tidied up.
+// A second server must not start, since two would overwrite each other's log; not even if somebody
+// has deleted the lock file.
 void second_server_round(Life& life, Random& random, Verdict& verdict) {
   if (random.one_in(2)) std::filesystem::remove(life.server().database().string() + ".lock");
   const std::filesystem::path folder = life.folder() / "second";

@@ -26,7 +26,7 @@ class SmallDisk {
         mount("tmpfs", place_.c_str(), "tmpfs", 0, fmt::format("size={}k", kib).c_str()) == 0;
   }
   ~SmallDisk() {
-    // Who still has files open there keeps it alive and unseen.
+    // Detached, since a process may still have files open there.
     if (mounted_) umount2(place_.c_str(), MNT_DETACH);
   }
   SmallDisk(const SmallDisk&) = delete;
@@ -41,7 +41,7 @@ class SmallDisk {
   bool mounted_ = false;
 };
 
-// Somebody else's file, which leaves this much room.
+// Writes another program's file, which leaves only this much room.
 void fill(const std::filesystem::path& file, std::uintmax_t room) {
   const std::string block(4096, 'x');
   std::ofstream out(file, std::ios::binary);
@@ -52,7 +52,7 @@ void fill(const std::filesystem::path& file, std::uintmax_t room) {
 
 bool is_ready(const Server& server) { return get(server.port(), "/readyz").status == 200; }
 
-// A disk may be looked at once in a while, but nobody should have to wait longer than this.
+// The server looks at the disk only from time to time, but must notice room within this time.
 bool becomes_ready(const Server& server) {
   constexpr auto kLongest = 3s;
   for (const auto end = SteadyClock::now() + kLongest; SteadyClock::now() < end;
@@ -61,7 +61,7 @@ bool becomes_ready(const Server& server) {
   return false;
 }
 
-// The body that is next in a source; acknowledged, another follows.
+// Sends the next body of a source, or again the one that was not acknowledged.
 bool takes_a_body(Life& life, Random& random) {
   SentSource& source = life.ledger().sources.front();
   if (source.unacknowledged() == nullptr) source.add_body(200);
@@ -72,24 +72,23 @@ bool takes_a_body(Life& life, Random& random) {
   return body.acknowledged;
 }
 
-// True: it says that it is ready, and refuses what is sent before and after.
+// Whether the server says that it is ready although it refuses bodies just before and after.
 bool calls_itself_ready_in_vain(Life& life, Random& random) {
-  constexpr auto kGrace = 1s;        // it need not look at the disk all the time
-  constexpr auto kLongest = 3500ms;  // the log is folded meanwhile, which changes what has room
+  constexpr auto kGrace = 1s;        // the server need not look at the disk all the time
+  constexpr auto kLongest = 3500ms;  // the log is folded meanwhile, which changes the room
   const auto begin = SteadyClock::now();
   while (SteadyClock::now() < begin + kLongest) {
     const bool refused = !takes_a_body(life, random);
     const bool ready = is_ready(life.server());
     if (SteadyClock::now() > begin + kGrace && refused && ready && !takes_a_body(life, random))
       return true;
-    // As a load balancer asks: asking itself writes a little, and so takes what is left of the
-    // room.
+    // Ask as rarely as a load balancer: each request writes a little, which takes room.
     std::this_thread::sleep_for(300ms);
   }
   return false;
 }
 
-// A life that ends before its disk does.
+// Runs the server on a small disk, and kills it before the disk goes.
 template <class Deed>
 void on_small_disk(Life& life, std::uint64_t kib, Verdict& verdict, const Deed& deed) {
   life.server().kill_now();
@@ -126,7 +125,7 @@ void small_disk_round(Life& life, Random& random, Verdict& verdict) {
   });
 }
 
-// Whoever is told to come again later must not be sent here by a load balancer meanwhile.
+// A server that refuses bodies must not call itself ready, or a load balancer sends more.
 void readiness_round(Life& life, Random& random, Verdict& verdict) {
   life.server().keep_free("64KB");
   on_small_disk(life, 8 << 10, verdict, [&](SmallDisk&) {
@@ -137,7 +136,7 @@ void readiness_round(Life& life, Random& random, Verdict& verdict) {
     for (int bodies = 0; bodies < kMoreThanThereIsRoomFor && !verdict.struck; ++bodies)
       verdict.struck = !takes_a_body(life, random);
     if (calls_itself_ready_in_vain(life, random))
-      verdict.fail("/readyz is 200 on a full disk, and what is sent is refused");
+      verdict.fail("/readyz is 200 on a full disk, although bodies are refused");
     std::filesystem::remove(filler);
     if (!becomes_ready(life.server())) verdict.fail("/readyz stays 503 when there is room again");
     life.go_on_and_check(verdict);

@@ -28,7 +28,7 @@ constexpr std::chrono::seconds kLongestStop{20};
 
 using Clock = std::chrono::steady_clock;
 
-// As ours, without what steers another server.
+// Our own environment with these additions.
 std::vector<std::string> environment_with(const std::vector<std::string>& additions) {
   std::vector<std::string> all;
   for (char** entry = environ; *entry != nullptr; ++entry) all.emplace_back(*entry);
@@ -87,7 +87,7 @@ void Server::spawn() {
     throw std::runtime_error(fmt::format("{} cannot be run", programs_.server.string()));
 }
 
-// The first line it says is where it listens, or why it does not.
+// One of the server's first lines says where it listens; a server that cannot listen ends.
 bool Server::await_port(Time end) {
   constexpr std::string_view kListening = "listening on http://127.0.0.1:";
   for (; Clock::now() < end; std::this_thread::sleep_for(kBetweenLooks)) {
@@ -131,7 +131,7 @@ int Server::stop() {
   return -1;
 }
 
-// A signal to process -1 would go to all there are.
+// kill(-1, …) would signal every process.
 bool Server::freeze() {
   if (process_ <= 0) return false;
   int status = 0;

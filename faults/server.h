@@ -1,4 +1,4 @@
-// A server with the shim in its process, on a folder that may have served before.
+// A server with the shim in its process, on a folder that an earlier server may have used.
 #pragma once
 
 #include <sys/resource.h>
@@ -20,7 +20,8 @@ struct Programs {
 
 class Server {
  public:
-  // Data is below folder/data, the journal, if one is kept, in folder/journal. Does not start yet.
+  // Data goes below folder/data; the journal, if one is kept, to folder/journal. Does not start
+  // yet.
   Server(Programs programs, std::filesystem::path folder, const Steering& steering, bool journaled);
   ~Server();
   Server(const Server&) = delete;
@@ -32,10 +33,10 @@ class Server {
   int port() const { return port_; }
   pid_t process() const { return process_; }
 
-  // Signatures of its own, which are in force from the start. Read again: see reload().
+  // The server's own signatures, read at the start and again by reload().
   std::filesystem::path rules() const { return folder_ / "rules"; }
 
-  // From the next start on: how much is to stay free. By default it writes until it cannot.
+  // From the next start on, how much of the disk is to stay free. By default nothing is.
   void keep_free(std::string size) { min_free_ = std::move(size); }
 
   // True once it listens and has read back what is stored. False: it has ended instead, or is not
@@ -43,12 +44,13 @@ class Server {
   bool start(std::chrono::milliseconds patience = std::chrono::seconds{30});
 
   void kill_now();
-  // SIGTERM, and waits; the exit status, -1 if a signal ended it or it had to be killed.
+  // Sends SIGTERM and waits. Returns the exit status; -1: a signal ended it, or it had to be
+  // killed.
   int stop();
-  // SIGSTOP. True: the system says that it stands.
+  // Sends SIGSTOP. True: the process has stopped.
   bool freeze();
   void thaw();
-  // SIGHUP: it reads its rules again.
+  // Sends SIGHUP: the server reads its rules again.
   void reload();
   // False: it has ended by itself.
   bool lives();

@@ -1,7 +1,7 @@
-// Is preloaded into the server (LD_PRELOAD) and stands between it and the system: calls on files
-// below one folder fail, wait or are noted in a journal as control.h's file asks for. Everything
-// else goes through untouched. It is the server's own process that runs this, so it throws nothing,
-// allocates nothing and reads no variable after its start.
+// A library that is preloaded into the server (LD_PRELOAD). Calls on files below one folder fail,
+// wait or are noted in a journal, as the file of control.h says; allocations may fail, and the
+// clock may be shifted. Every other call passes unchanged. The server's own process runs this, so
+// it throws nothing, allocates nothing and reads no environment variable after its start.
 #include "faults/control.h"
 
 #include <dlfcn.h>
@@ -27,7 +27,7 @@
 #include <mutex>
 #include <string_view>
 
-// glibc's own names for what malloc() and its sisters stand for.
+// glibc's own names of malloc() and its relatives.
 extern "C" {
 void* __libc_malloc(std::size_t size);                       // NOLINT
 void* __libc_calloc(std::size_t count, std::size_t size);    // NOLINT
@@ -50,7 +50,7 @@ Control* control = nullptr;  // null: before the start, or not steered at all
 std::array<char, PATH_MAX> folder{};
 std::size_t folder_length = 0;
 int journal = -1;
-// Held over a deed and its note, so that the journal has them in the order in which they were done.
+// Held during an operation and its note, so that the journal has the operations in their order.
 std::mutex journal_mutex;
 std::array<std::atomic<std::uint32_t>, kMostDescriptors> meaning_of{};
 
@@ -114,7 +114,7 @@ void wait_if_slow() {
   usleep(delay);
 }
 
-// Looks at how a call ended that we let through.
+// Counts a call that was let through if it failed for lack of something.
 template <class Number>
 Number noted(Number result) {
   if (control == nullptr || result >= 0) return result;
@@ -182,7 +182,7 @@ bool is_lost_with_the_power(std::string_view name) {
   return name.ends_with("-shm") || name.ends_with(".lock");
 }
 
-// What an opened file means. `existed`: before it was opened.
+// `existed`: whether the file existed before it was opened.
 std::uint32_t meaning_of_opened(const char* name, bool existed) {
   if (*name == '\0') return kFolder;
   if (journal < 0 || is_lost_with_the_power(name)) return kUnjournaled;
@@ -221,7 +221,7 @@ void die_if_it_is_time() {
   if (left == 1) ::kill(::getpid(), SIGKILL);
 }
 
-// How much of a write goes to the disk: nothing means that it fails.
+// How many bytes of a write go to the disk; 0: it fails.
 std::size_t let_through(int descriptor, std::size_t size, off64_t offset) {
   die_if_it_is_time();
   wait_if_slow();
@@ -263,11 +263,11 @@ int sync_ours(int descriptor, const Sync& sync) {
   const std::uint32_t file = meaning(descriptor);
   std::uint64_t began = 0;
   {
-    // What is written from now on need not be part of it.
+    // The sync need not include what is written from now on.
     const std::lock_guard lock(journal_mutex);
     began = control->journal_bytes;
   }
-  // With a journal the disk is the journal's: nothing would be gained by waiting for the real one.
+  // With a journal, the journal is the disk: waiting for the real one would gain nothing.
   const int result = journal < 0 ? noted(sync(descriptor)) : 0;
   if (result != 0 || journal < 0 || file == kUnjournaled || control->syncs_lie != 0) return result;
   const std::lock_guard lock(journal_mutex);
@@ -308,7 +308,7 @@ int rename_ours(const char* from, const char* to, const char* from_name, const c
   const std::lock_guard lock(journal_mutex);
   const int result = noted(NEXT(rename)(from, to));
   if (result != 0 || journal < 0) return result;
-  // Into the folder or out of it would need what stands outside; nobody does that.
+  // The journal does not know files outside the folder; the server never renames across its border.
   if (from_name == nullptr || to_name == nullptr) give_up("a file crosses the folder's border\n");
   if (JournalFile* covered = find_file(to_name)) covered->number = 0;
   if (JournalFile* file = find_file(from_name)) {
@@ -343,7 +343,7 @@ std::int64_t clock_offset_us() {
 
 // Runs before the server's main().
 __attribute__((constructor)) void start() {
-  // Nobody is left behind when the harness dies.
+  // The server dies with the harness.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   const char* control_file = std::getenv(kControlVariable);
   const char* our_folder = std::getenv(kFolderVariable);
@@ -361,7 +361,7 @@ __attribute__((constructor)) void start() {
   if (const char* journal_file = std::getenv(kJournalVariable)) {
     journal = static_cast<int>(::syscall(SYS_openat, AT_FDCWD, journal_file,
                                          O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
-    // Whoever was killed in mid-note left a torn one.
+    // A server that was killed while it wrote a note left half of it.
     if (journal < 0 || ::syscall(SYS_ftruncate, journal, found->journal_bytes.load()) != 0)
       give_up("the journal cannot be opened\n");
   }
@@ -482,8 +482,8 @@ int rename(const char* from, const char* to) noexcept {
   return rename_ours(from, to, from_name, to_name);
 }
 
-// Room that is asked for ahead is no content: the journal need not know of it unless the file
-// grows, and SQLite asks for it only where it is told to, which we do not.
+// Not in the journal: preallocated room is no content. It matters only if the file grows, and
+// SQLite preallocates only if it is told to, which we do not.
 int posix_fallocate64(int descriptor, off64_t offset, off64_t length) {
   if (meaning(descriptor) != kNotOurs && fails(Call::allocate)) return errno;
   return NEXT(posix_fallocate64)(descriptor, offset, length);

@@ -1,4 +1,4 @@
-// Steers the shim in a server's process: what fails from now on, and what has failed so far.
+// Steers the shim in a server's process: sets what fails from now on, and reads what has failed.
 #pragma once
 
 #include <chrono>
@@ -20,9 +20,9 @@ class Steering {
   const std::filesystem::path& file() const { return file_; }
 
   void set_seed(std::uint64_t seed);
-  // `chance`: of kAlways.
+  // `chance`: out of kAlways.
   void fail(Call call, int error, std::uint32_t chance = kAlways);
-  // The disk is full: what overwrites is still taken, what would make a file longer is not.
+  // Fills the disk: overwrites still succeed, writes that make a file longer fail.
   void fill_disk();
   void make_read_only();
   void cut_writes_short(std::uint32_t chance);

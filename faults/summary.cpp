@@ -7,7 +7,7 @@
 namespace faultline::faults {
 namespace {
 
-// A failure that shows in every round need not be told each time.
+// A failure of every round need not be shown each time.
 constexpr std::size_t kMostRoundsShown = 10;
 constexpr std::size_t kMostReasonsShown = 4;
 constexpr std::size_t kLongestReason = 400;

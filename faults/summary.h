@@ -10,8 +10,8 @@ namespace faultline::faults {
 
 std::string summary_head();
 std::string summary_row(std::string_view kind, const Tally& tally, double seconds);
-// Each failed round with its seed, and how to run it again, and whether rounds proved nothing;
-// empty if all is well.
+// Each failed round with its seed and the command that repeats it, and how many rounds proved
+// nothing; empty: all is well.
 std::string failures_of(std::string_view kind, const Tally& tally);
 
 }  // namespace faultline::faults

@@ -9,10 +9,10 @@
 namespace faultline::faults {
 
 struct Verdict {
-  bool struck = false;   // the fault has shown that it happened
+  bool struck = false;   // the fault is known to have happened
   bool possible = true;  // false: this machine does not allow it
   std::uint64_t acknowledged = 0;
-  std::uint64_t refused = 0;     // answered otherwise
+  std::uint64_t refused = 0;     // answered with another status than 200
   std::uint64_t unanswered = 0;  // and the client had not hung up
   std::uint64_t checks = 0;      // states that were compared with the ledger
   std::vector<std::string> failures;

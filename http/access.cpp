@@ -34,8 +34,8 @@ Tokens tokens_in(const std::filesystem::path& file, bool certificates) {
   for (const Token& token : tokens->all())
     if (!token.certificate.empty() && !certificates)
       throw std::runtime_error(
-          fmt::format("tokens {}: {} stands for a certificate, and clients are asked for none; "
-                      "use --tls-client-ca",
+          fmt::format("tokens {}: {} names a certificate, but the server does not ask clients for "
+                      "certificates; use --tls-client-ca",
                       file.string(), printable_name(token.name)));
   return std::move(*tokens);
 }
@@ -49,7 +49,7 @@ bool take_scheme(std::string_view& value, std::string_view scheme) {
   return true;
 }
 
-// Empty: it is none.
+// Empty if `text` is not base64.
 std::string from_base64(std::string_view text) {
   if (text.empty() || text.size() % 4 != 0 || text.size() > kMostBytes) return {};
   std::string bytes(text.size() / 4 * 3, '\0');
@@ -62,8 +62,8 @@ std::string from_base64(std::string_view text) {
   return bytes;
 }
 
-// On Basic a browser asks for a password in a box of its own; scripts that say what they are, as
-// the page's do, ask for a token themselves.
+// For a Basic challenge, a browser opens a password box of its own. Scripts that send
+// X-Requested-With, as the page's do, ask for a token themselves.
 Problem unknown(const Request& request, std::string detail) {
   Headers challenges{{"WWW-Authenticate", "Bearer realm=\"faultline\""}};
   if (!request.has_header("X-Requested-With"))
@@ -73,7 +73,7 @@ Problem unknown(const Request& request, std::string detail) {
 
 Problem forbidden(std::string detail) { return {.status = 403, .detail = std::move(detail)}; }
 
-// Empty: it is about no single job.
+// The job that the request is about; empty if it is not about one job.
 std::string job_of(const Request& request, const Route& route, std::string_view default_job) {
   if (route.tells == Tells::across_jobs) return {};
   for (const auto& [name, value] : request.path_values)
@@ -82,28 +82,29 @@ std::string job_of(const Request& request, const Route& route, std::string_view 
       route.query, [](const Parameter& parameter) { return parameter.name == "job"; });
   if (!takes_job) return {};
   if (auto job = request.query.text("job")) return std::move(*job);
-  // Whoever asks without a name asks for all; whoever sends, to the default one.
+  // A question without a name is about all jobs; an upload without one goes to the default job.
   return std::string(route.needs.any_of({Scope::ingest}) ? default_job : std::string_view());
 }
 
-// A token that is good for jobs whose names begin with `own` is good for this request.
+// Whether a token for jobs whose names begin with `own` is enough for this request.
 bool stays_among(std::string_view own, const Request& request, const Route& route,
                  std::string_view default_job) {
   const std::string job = job_of(request, route, default_job);
   return job.empty() ? own.empty() || route.tells == Tells::of_those_it_may : job.starts_with(own);
 }
 
-// Its line in the file, or why it has none. A certificate counts only where no token is shown: it
-// lends nothing to one, not even to one that is refused.
+// The line of the file of tokens that the request may use, or why there is none. A certificate
+// counts only if the request shows no token: it adds nothing to a token, not even to one that is
+// refused.
 std::variant<const Token*, Problem> who_asks(const Request& request, const Tokens& known) {
   if (request.certificate && !request.has_header("Authorization")) {
     const ClientCertificate& certificate = *request.certificate;
     const std::string name = certificate.names.empty() ? "it" : certificate.names.front();
-    // The connection may have begun before.
+    // The certificate may have expired while the connection was open.
     if (certificate.until <= utc_now())
       return unknown(request,
                      fmt::format("the certificate of this connection was good until {}; connect "
-                                 "anew with the next one",
+                                 "again with the next one",
                                  to_rfc3339(certificate.until)));
     const std::vector<const Token*> tokens = known.with_certificate(certificate.names);
     if (tokens.empty())
@@ -111,11 +112,11 @@ std::variant<const Token*, Problem> who_asks(const Request& request, const Token
                      fmt::format("this needs a token, or a certificate that has a line in the file "
                                  "of tokens; {} has none",
                                  name));
-    // Both, or the one that allows more, would be for the order of lines to say.
+    // Neither line wins: the order of lines must not decide what is allowed.
     if (tokens.size() > 1)
       return forbidden(
           fmt::format("this certificate has two lines in the file of tokens, {} and "
-                      "{}; it is good for nothing until there is one",
+                      "{}; it is refused until there is only one",
                       tokens[0]->name, tokens[1]->name));
     return tokens.front();
   }
@@ -144,7 +145,7 @@ Access::Access(std::filesystem::path file, bool certificates)
       tokens_(std::make_shared<const Tokens>(tokens_in(file_, certificates_))) {
   if (tokens_->size() > 0) return;
   throw std::runtime_error(
-      fmt::format("tokens {}: it holds none; `faultline token NAME --scope ingest` writes one",
+      fmt::format("tokens {}: it holds no token; `faultline token NAME --scope ingest` writes one",
                   file_.string()));
 }
 
@@ -158,7 +159,7 @@ std::size_t Access::reload() {
 }
 
 int Access::wait_of(const Token& token) const {
-  constexpr double kSecondsAtOnce = 10;  // whoever was silent may ask for so long's worth at once
+  constexpr double kSecondsAtOnce = 10;  // a token that was silent may use so much at once
   if (token.rate == 0) return 0;
   const auto now = std::chrono::steady_clock::now();
   const double most = kSecondsAtOnce * token.rate;
@@ -199,7 +200,7 @@ Admission Access::admit(const Request& request, const Route& route,
                     token->jobs));
   else if (const int wait = wait_of(*token); wait > 0)
     admission.refusal = {.status = 429,
-                         .detail = fmt::format("this token is for {} requests a second; ask again "
+                         .detail = fmt::format("this token allows {} requests a second; ask again "
                                                "in {} s",
                                                token->rate, wait),
                          .next_offset = {},

@@ -1,5 +1,5 @@
-// Access: whether a request may be answered, by the token it shows, or else by the certificate of
-// its connection. May be asked from any thread.
+// Access: decides whether a request may be answered, by its token, or else by the certificate of
+// its connection. May be used from any thread.
 #pragma once
 
 #include <chrono>
@@ -18,34 +18,34 @@
 
 namespace faultline {
 
-// Who asks, and why not, if not.
+// Who asks, and why the request is refused, if it is.
 struct Admission {
-  std::string token;  // its name; empty: none that is known
-  std::string jobs;   // the beginning of the names of those it is for; empty: all
+  std::string token;  // its name; empty: no known token
+  std::string jobs;   // prefix of the names of the jobs that it is for; empty: all
   std::optional<Problem> refusal;
 };
 
 class Access {
  public:
-  // Throws std::runtime_error with one line that names the file and the mend. certificates: clients
-  // are asked for theirs; else no token may stand for one.
+  // Throws std::runtime_error with one line that names the file and the fix. `certificates`: the
+  // server asks clients for certificates; otherwise no line of the file may name one.
   Access(std::filesystem::path file, bool certificates);
 
-  // Throws likewise; then those that were stay in force. Returns how many there are.
+  // Throws likewise; then the previous tokens stay in force. Returns how many tokens there are.
   std::size_t reload();
 
-  // default_job: of requests that name none.
+  // `default_job`: the job of requests that name none.
   Admission admit(const Request& request, const Route& route, std::string_view default_job) const;
 
  private:
-  // What a token may still ask for at once: its rate fills it, each request takes one.
+  // How many requests a token may still make at once: its rate fills this, each request takes one.
   struct Allowance {
     double requests = 0;
     std::chrono::steady_clock::time_point as_of;
   };
 
   std::shared_ptr<const Tokens> tokens() const;
-  // Seconds until the token may ask again; 0: now, and it has.
+  // Seconds until the token may make a request; 0: now, and the request is counted.
   int wait_of(const Token& token) const;
 
   std::filesystem::path file_;
@@ -55,8 +55,8 @@ class Access {
   mutable std::map<std::string, Allowance, std::less<>> allowances_;  // of tokens with a rate
 };
 
-// The secret that a request shows as a bearer or, for senders that know nothing else, as the
-// password of Basic; empty: it shows none.
+// The secret of a request: its bearer token or, for senders that know nothing else, its Basic
+// password; empty if it has none.
 std::string secret_of(const Request& request);
 
 }  // namespace faultline

@@ -9,8 +9,8 @@
 
 namespace faultline {
 
-// The diagnosis of the run that the request means, the latest where it says none; or what to answer
-// where there is none.
+// The diagnosis of the attempt that the request names, by default the latest; or the answer if
+// there is no such job or attempt.
 std::variant<std::shared_ptr<const Diagnosis>, Response> diagnosis_meant(const Request& request,
                                                                          Services& services);
 

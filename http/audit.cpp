@@ -40,7 +40,7 @@ void AuditLog::say_what_was_left_out() {
   say_unsaid(limit_.take_unsaid(steady_now()));
 }
 
-// What was left out of an earlier flood comes before what begins anew.
+// First writes what was left out of an earlier flood.
 bool AuditLog::may_say(std::string_view reason, std::string_view peer) {
   constexpr std::chrono::seconds kBetweenLooks{1};
   const SteadyTime now = steady_now();

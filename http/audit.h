@@ -1,5 +1,5 @@
-// AuditLog: who was refused and why, and what operators did and what came of it, as lines of the
-// log (event=audit). May be called from any thread.
+// AuditLog: writes to the log (event=audit) who was refused and why, and what operators did, with
+// the outcome. May be called from any thread.
 #pragma once
 
 #include <mutex>
@@ -18,13 +18,14 @@ class AuditLog {
   AuditLog(const AuditLog&) = delete;
   AuditLog& operator=(const AuditLog&) = delete;
 
-  // Of the request only its peer may be known. The answer says why (Response::refusal).
+  // Only the peer of the request may be known. `answer` says why (Response::refusal).
   void refused(const Request& request, const Response& answer);
-  // Before there was a request.
+  // TLS ended the connection before there was a request.
   void refused_tls(std::string_view peer, std::string_view why);
   void did(const Request& request, const Response& answer);
 
-  // What a flood left out, once its minute is over. Somebody has to call it now and then.
+  // Writes what was left out of a flood, once its minute is over. Has to be called from time to
+  // time.
   void say_what_was_left_out();
 
  private:

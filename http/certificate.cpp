@@ -38,8 +38,8 @@ std::string in_small_letters(std::string text) {
   return text;
 }
 
-// What cannot stand in a file of tokens is nobody's name: it may hold a NUL, behind which another
-// reader would see no more.
+// Ignores a name that a file of tokens cannot hold: it may contain a NUL, at which another reader
+// would stop.
 void add_name(std::vector<std::string>& names, std::string_view kind, std::string value) {
   if (!check_name("a certificate's name", value)) return;
   if (kind == kHostName) value = in_small_letters(std::move(value));
@@ -90,7 +90,7 @@ Result<std::string> certificate_name_in(std::string_view word) {
       std::ranges::find_if(kKinds, [&](std::string_view known) { return word.starts_with(known); });
   if (kind == kKinds.end())
     return Error{Error::Kind::invalid_input,
-                 fmt::format("\"{}\" is neither cn:, dns:, uri: nor email: and a name",
+                 fmt::format("\"{}\" is not cn:, dns:, uri: or email: followed by a name",
                              printable_name(word))};
   Result<std::string> value = percent_decoded(word.substr(kind->size()));
   if (!value) return value.error();

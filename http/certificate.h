@@ -1,4 +1,4 @@
-// What a certificate of a client's says of who it is, and how a file of tokens names it.
+// The names in the certificate of a client, and how a file of tokens writes them.
 #pragma once
 
 #include <string>
@@ -12,22 +12,22 @@ typedef struct x509_st X509;
 
 namespace faultline {
 
-// A name has its kind before it: cn:trainer is another than dns:trainer, for an issuer may let
-// clients choose the one and not the other. cn: the common name, where there is one alone; dns:,
-// uri: and email: alternative names. Names of hosts are in small letters.
+// A name begins with its kind: cn:trainer is not dns:trainer, because an issuer may let clients
+// choose one and not the other. cn: the common name, if there is only one; dns:, uri: and email:
+// alternative names. Host names are in small letters.
 struct ClientCertificate {
   std::vector<std::string> names;
   Timestamp until;
 };
 
-// Who issued it is not asked here.
+// Does not check who issued it.
 ClientCertificate read_client_certificate(const X509& certificate);
 
-// A name as one word of a file: what would end the word is written %20. An error says what it
-// lacks.
+// A name as one word of a file: characters that would end the word are escaped (%20). An error says
+// what is wrong.
 Result<std::string> certificate_name_in(std::string_view word);
 std::string certificate_word(std::string_view name);
 
-Timestamp end_of_certificate(const X509& certificate);  // 1970, where it cannot be read
+Timestamp end_of_certificate(const X509& certificate);  // 1970 if it cannot be read
 
 }  // namespace faultline

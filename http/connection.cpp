@@ -19,7 +19,7 @@ namespace {
 
 constexpr auto kNoThrow = asio::as_tuple(asio::use_awaitable);  // errors as values
 
-// Most connections ask little; one that fills its buffer gets a larger one.
+// Most connections send little; one that fills its buffer gets a larger one.
 constexpr std::size_t kSmallRead = std::size_t{8} << 10;
 constexpr std::size_t kLargeRead = std::size_t{256} << 10;
 constexpr std::size_t kMaxInput = kLargeRead + (std::size_t{64} << 10);
@@ -28,7 +28,7 @@ constexpr std::chrono::seconds kSendLimit{60};
 constexpr std::chrono::seconds kLingerLimit{2};
 constexpr std::size_t kLingerBytes = std::size_t{64} << 20;
 
-// To whoever asks without TLS.
+// The answer to a client that asks without TLS.
 std::string speak_tls() {
   constexpr std::string_view kText = "this port speaks TLS: begin with https\n";
   return fmt::format(
@@ -58,7 +58,7 @@ Connection::Connection(asio::ip::tcp::socket socket, std::unique_ptr<TlsChannel>
   boost::system::error_code ignored;
   socket_.non_blocking(true, ignored);
   socket_.set_option(asio::ip::tcp::no_delay(true), ignored);
-  // A stream may be silent for long; whether its sender still lives is asked of TCP.
+  // A stream may be silent for long, so TCP checks whether its sender still lives.
   socket_.set_option(asio::socket_base::keep_alive(true), ignored);
   socket_.set_option(KeepIdle(60), ignored);
   socket_.set_option(KeepInterval(15), ignored);
@@ -113,7 +113,7 @@ asio::awaitable<std::optional<Fill>> Connection::decrypt(std::size_t room) {
   const auto into = input_.prepare(room);
   const TlsChannel::State state = tls_->read({static_cast<char*>(into.data()), into.size()}, bytes);
   input_.commit(bytes);
-  // Of the handshake, or why it ends here.
+  // Sends what belongs to the handshake, or why it failed.
   if (!co_await send_encrypted()) co_return Fill::closed;
   if (state == TlsChannel::State::open) co_return Fill::data;
   if (state == TlsChannel::State::wants_bytes) co_return std::nullopt;
@@ -139,7 +139,7 @@ asio::awaitable<bool> Connection::send(std::string_view head, std::string_view b
 asio::awaitable<bool> Connection::send_as_it_is(std::string_view head, std::string_view body) {
   const std::array buffers{asio::const_buffer(head.data(), head.size()),
                            asio::const_buffer(body.data(), body.size())};
-  // Closing the socket is what ends a write that the client does not take.
+  // If the client does not take the bytes, closing the socket ends the write.
   asio::steady_timer limit(socket_.get_executor(), kSendLimit);
   limit.async_wait([self = shared_from_this()](boost::system::error_code cancelled) {
     boost::system::error_code ignored;

@@ -29,12 +29,12 @@ enum class Fill {
 enum class StopReason {
   none,
   shutdown,
-  others_wait,  // for a connection, and this one has been silent for longest
+  others_wait,  // others need a connection, and this one has been silent for longest
 };
 
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
-  // The socket's executor is a strand. tls: none, and what comes is not encrypted.
+  // The socket's executor is a strand. `tls`: null if the connection is not encrypted.
   explicit Connection(boost::asio::ip::tcp::socket socket, std::unique_ptr<TlsChannel> tls = {});
 
   // Reads what is there, or waits for it.
@@ -53,19 +53,19 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void wake() { wakeup_->signal(); }
   std::function<void()> waker() const;
 
-  // Requests in flight are finished, no new one is read. From any thread.
+  // Requests in flight are finished, but no new one is read. From any thread.
   void ask_to_stop(StopReason reason);
   bool asked_to_stop() const { return stop_reason_ != StopReason::none; }
   StopReason stop_reason() const { return stop_reason_; }
 
-  // When something came of the client last.
+  // When bytes last came from the client.
   SteadyTime last_bytes() const { return last_bytes_; }
   void abort();  // from any thread
 
   boost::beast::flat_buffer& input() { return input_; }
   const std::string& peer() const { return peer_; }
-  // By which TLS knows the client; nothing: by none.
   bool encrypted() const { return tls_ != nullptr; }
+  // Verified by TLS; null: the client showed none.
   std::shared_ptr<const ClientCertificate> client_certificate() const {
     return tls_ ? tls_->client_certificate() : nullptr;
   }
@@ -74,15 +74,15 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
  private:
   void await_readable();
-  // Of TLS: false, the client is gone.
+  // Sends what TLS has to send; false: the client is gone.
   boost::asio::awaitable<bool> send_encrypted();
-  // Of TLS: nothing, if more bytes of the client's are needed.
+  // Decrypts into input(); nothing: more bytes from the client are needed.
   boost::asio::awaitable<std::optional<Fill>> decrypt(std::size_t room);
   boost::asio::awaitable<bool> send_as_it_is(std::string_view head, std::string_view body);
 
   boost::asio::ip::tcp::socket socket_;
   std::unique_ptr<TlsChannel> tls_;
-  std::vector<char> encrypted_;  // where TLS reads
+  std::vector<char> encrypted_;  // as they came from the socket
   std::shared_ptr<Wakeup> wakeup_;
   boost::beast::flat_buffer input_;
   std::size_t read_size_;

@@ -6,10 +6,11 @@
 namespace faultline {
 namespace {
 
-// Behind a proxy all senders are one peer, so one peer may have most of them; not all.
+// Behind a proxy all senders are one peer, so one peer may have most connections, but not all.
 constexpr std::size_t share_of_a_peer(std::size_t most) { return most - most / 4; }
 
-// Who streams a log may well be silent for a while; it is asked only when others find no room.
+// A sender that streams a log may be silent for a while; it is asked to end only when others find
+// no room.
 constexpr std::chrono::seconds kSilent{10};
 
 }  // namespace

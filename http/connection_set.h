@@ -1,4 +1,4 @@
-// Who is connected, and who may be: no peer, and nobody who only waits, keeps the others out.
+// The open connections. Neither a single peer nor silent connections may keep others out.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +17,8 @@ class ConnectionSet {
 
   bool has_room_for(const Connection& connection) const;
 
-  // Asks the connection that has been silent for longest, if it has been for some time, to end: one
-  // of the peer that has most of them.
+  // Asks one connection to end: of the peer that has most connections, the one that has been silent
+  // for longest, if it has been silent for some time.
   void ask_for_room() const;
 
   void add(std::shared_ptr<Connection> connection);

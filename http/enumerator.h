@@ -16,7 +16,7 @@
 
 namespace faultline {
 
-// Several of them, parted by commas; none when the parameter is absent.
+// Several words, separated by commas; empty if the parameter is absent.
 template <class Enum>
 Result<std::vector<Enum>> enumerators(const QueryString& query, std::string_view name) {
   std::vector<Enum> values;
@@ -40,7 +40,7 @@ Result<std::vector<Enum>> enumerators(const QueryString& query, std::string_view
   return values;
 }
 
-// One of them.
+// One word.
 template <class Enum>
 Result<std::optional<Enum>> enumerator(const QueryString& query, std::string_view name) {
   const auto values = enumerators<Enum>(query, name);

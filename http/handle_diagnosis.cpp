@@ -56,7 +56,7 @@ Response json_answer(const Diagnosis& diagnosis, bool explain) {
   return Response::json(document);
 }
 
-// The page holds words of strangers' logs: nothing in it may run or be fetched.
+// The page quotes logs, which strangers may have written: nothing in it may run or be fetched.
 Response html_answer(const Diagnosis& diagnosis, LiveJobs& jobs) {
   const auto ranks = jobs.ranks(diagnosis.job, diagnosis).value_or(std::vector<RankView>());
   const Heard heard = jobs.heard(diagnosis.job, diagnosis).value_or(Heard());

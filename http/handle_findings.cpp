@@ -1,4 +1,4 @@
-// GET /api/v1/jobs/{job}/findings, /api/v1/findings, /api/v1/findings/{id}, and what is said of one
+// GET /api/v1/jobs/{job}/findings, /api/v1/findings, /api/v1/findings/{id}; POST …/{id}/review
 #include <fmt/format.h>
 #include <boost/describe/enum_to_string.hpp>
 #include <boost/json.hpp>
@@ -19,7 +19,7 @@ namespace faultline {
 namespace json = boost::json;
 namespace {
 
-// Where a list that goes by changes was left: a cursor, or a time.
+// Where a list in the order of changes goes on: the resume of an answer, or a time.
 Result<void> read_since(const Request& request, FindingFilter& filter) {
   const auto since = request.query.text("since");
   if (!since) return {};
@@ -33,7 +33,7 @@ Result<void> read_since(const Request& request, FindingFilter& filter) {
   if (!after)
     return Error{Error::Kind::invalid_input,
                  "since must be a time such as 2026-03-05T02:47:11Z, or the resume of an answer"};
-  if (filter.after == 0) filter.after = *after;  // else a cursor has gone on from there
+  if (filter.after == 0) filter.after = *after;  // otherwise the cursor is further on
   return {};
 }
 
@@ -74,8 +74,9 @@ struct ChangesPage {
   std::uint64_t last = 0;
 };
 
-// A token for some jobs is told of theirs. The store knows no such tokens, so it is asked for all;
-// a page of which much is others' ends early, with a cursor.
+// A token for some jobs sees only their findings. The store knows no tokens, so this reads all
+// findings and leaves out those of other jobs. If there are many of these, the page ends early,
+// with a cursor.
 ChangesPage changes_it_may_see(const Request& request, Store& store, FindingFilter filter) {
   constexpr std::size_t kAtOnce = 1000;
   constexpr int kMostLooks = 10;
@@ -99,7 +100,7 @@ ChangesPage changes_it_may_see(const Request& request, Store& store, FindingFilt
   return own;
 }
 
-// All that is stored under the id, the latest last; nothing where some of it is of a job that the
+// All stored findings with this id, the latest last; empty if one of them is of a job that the
 // token is not for.
 std::vector<StoredFinding> finding_it_may_see(const Request& request, Store& store,
                                               const std::string& id) {
@@ -113,8 +114,9 @@ std::vector<StoredFinding> finding_it_may_see(const Request& request, Store& sto
 Response no_such_finding(std::string_view id) {
   return problem_response(
       Error{Error::Kind::not_found,
-            fmt::format("no finding has the id \"{}\"; /api/v1/jobs/{{job}}/findings lists a job's",
-                        printable_name(id))});
+            fmt::format(
+                "no finding has the id \"{}\"; /api/v1/jobs/{{job}}/findings lists those of a job",
+                printable_name(id))});
 }
 
 }  // namespace
@@ -141,7 +143,7 @@ Response list_findings(const Request& request, Services& services) {
   const Result<FindingFilter> filter = filter_of(request, false);
   if (!filter) return problem_response(filter.error());
   if (!services.jobs.diagnosis(filter->job)) return no_such_job(filter->job);
-  services.jobs.reconcile(filter->job);  // what shows only with time may be due since the last line
+  services.jobs.reconcile(filter->job);  // time alone may have changed them since the last line
   const FindingPage page = services.store.findings(*filter);
   json::array rows;
   for (const StoredFinding& stored : page.findings) rows.push_back(finding_json(stored));
@@ -154,7 +156,7 @@ Response list_all_findings(const Request& request, Services& services) {
   const auto [page, last] = changes_it_may_see(request, services.store, *filter);
   json::array rows;
   for (const StoredFinding& stored : page.findings) rows.push_back(finding_json(stored));
-  // Where to go on when there is more: at the end of a list that grows there is no next page yet.
+  // `resume` says where to go on later: at its end, a list that grows has no next page yet.
   json::object answer{{"findings", std::move(rows)},
                       {"next_cursor", nullptr},
                       {"resume", cursor_for(std::to_string(last))}};
@@ -170,7 +172,7 @@ Response review_finding(const Request& request, Services& services) {
   if (!*verdict)
     return problem_response(
         Error{Error::Kind::invalid_input,
-              "verdict is missing; it is acknowledged, wrong, closed or reopened"});
+              "verdict is missing; give acknowledged, wrong, closed or reopened"});
   constexpr std::size_t kMostNote = 4096;
   const std::string by = said->text("by").value_or("");
   const std::shared_ptr<const Secrets> secrets = services.jobs.catalog().get()->secrets;

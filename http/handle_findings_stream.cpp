@@ -27,7 +27,7 @@ std::string event_of(const StoredFinding& stored) {
                      compact(finding_json(stored)));
 }
 
-// The change that the client saw last. A browser says it by the header when it comes back.
+// The last change that the client saw. A browser sends it in the header when it reconnects.
 Result<std::optional<std::uint64_t>> asked_after(const Request& request) {
   std::string text(request.header("Last-Event-ID"));
   if (text.empty()) text = request.query.text("after").value_or("");
@@ -36,7 +36,7 @@ Result<std::optional<std::uint64_t>> asked_after(const Request& request) {
   const char* end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, number);
   if (error != std::errc{} || stop != end || number > INT64_MAX)
-    return Error{Error::Kind::invalid_input, "after is the id of an event, a number"};
+    return Error{Error::Kind::invalid_input, "after must be the id of an event, a number"};
   return std::optional<std::uint64_t>{number};
 }
 

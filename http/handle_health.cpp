@@ -35,7 +35,7 @@ std::optional<Response> still_reading(Services& services) {
       .status = 503,
       .detail = fmt::format(
           "the server has just started: {} of {} jobs are not read back yet; ask again soon "
-          "(one job, or a list of them by name, is answered at once)",
+          "(questions about one job, and lists of jobs by name, are answered at once)",
           unread, services.jobs.count()),
       .retry_after_seconds = 2});
 }

@@ -25,7 +25,7 @@ constexpr std::size_t kMostFindings = 100;
 constexpr Severity kSeverities[] = {Severity::critical, Severity::error, Severity::warning,
                                     Severity::info};
 
-// Every host and the jobs it took part in, those that were last active first.
+// Every host and its jobs, the jobs that were last active first.
 class AllHosts {
  public:
   explicit AllHosts(Services& services) : jobs_(services.jobs.hosts()) {
@@ -130,7 +130,7 @@ json::object json_of(const CounterSeries& series, const CounterHistory& history)
   return object;
 }
 
-// Those that moved.
+// Only counters that moved.
 template <class Seen>
 json::array counters_of(const std::vector<const Seen*>& seen) {
   std::map<std::tuple<std::string_view, std::string_view, std::string_view>,
@@ -163,7 +163,7 @@ json::array json_of(const std::vector<GpuStory>& gpus) {
   return array;
 }
 
-// What a part was blamed for, told once for each event, the oldest first.
+// What a part was blamed for, once for each event, the oldest first.
 struct Failures {
   explicit Failures(std::string_view part, std::vector<const Offence*> offences) {
     keep_first_of_each_event(offences);
@@ -181,13 +181,13 @@ struct Failures {
   json::value repeat;
 };
 
-// By port; under the empty name those of the host itself.
+// By port; the empty name has those of the host itself.
 using OtherOffences = std::map<std::string, std::vector<const Offence*>>;
 
 json::array ports_of(const std::string& host, const std::vector<HostInJob>& jobs,
                      const OtherOffences& offences) {
   std::map<std::string, std::vector<const HostPort*>> by_port;
-  // Oldest job first, so that its successors' readings come after.
+  // The oldest job first, so that readings of later jobs come after it.
   for (auto in = jobs.rbegin(); in != jobs.rend(); ++in)
     for (const HostPort& port : in->view->ports) by_port[port.port].push_back(&port);
   for (const auto& [port, failed] : offences)
@@ -290,7 +290,7 @@ json::object row_of(const std::string& host, const std::vector<HostInJob>& jobs,
           {"last_event", or_null(last_event(jobs))}};
 }
 
-// "gpu-node-3/0000:3b:00.0" is of one host only.
+// "gpu-node-3/0000:3b:00.0" means the GPU of this host only.
 bool has_gpu(const std::string& host, const std::vector<HostInJob>& jobs, std::string_view gpu) {
   if (const std::size_t slash = gpu.find('/'); slash != std::string_view::npos) {
     if (gpu.substr(0, slash) != host) return false;
@@ -346,8 +346,7 @@ Response show_host(const Request& request, Services& services) {
   if (jobs == nullptr)
     return problem_response(
         Error{Error::Kind::not_found,
-              fmt::format("no job had a host that is named \"{}\"; /api/v1/hosts lists those there "
-                          "are",
+              fmt::format("no host is named \"{}\"; /api/v1/hosts lists those there are",
                           printable_name(host))});
   const std::vector<EventInJob> events = events_of_host(*jobs);
   std::size_t first = 0;

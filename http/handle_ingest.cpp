@@ -19,12 +19,12 @@ namespace asio = boost::asio;
 namespace json = boost::json;
 namespace {
 
-// What one connection, and all of them together, may have on the way to the disk. While there is
-// more, bodies are not read: TCP's window tells the senders.
+// How many commits one connection, and all of them together, may have on the way to the disk. While
+// there are more, bodies are not read, and TCP slows the senders down.
 constexpr std::size_t kMaxCommitsOfConnection = 4;
 constexpr std::size_t kMaxCommitsOfAll = 64;
 
-// A stream that pauses shows what it sent so far, yet does not commit more often than this.
+// When a stream pauses, what it sent so far is committed, but not more often than this.
 constexpr std::chrono::milliseconds kPause{200};
 constexpr std::chrono::milliseconds kLongPause{5000};
 constexpr std::chrono::milliseconds kLongestUncommitted{1000};
@@ -45,7 +45,7 @@ std::variant<Encoding, Problem> encoding_of(const Request& request) {
     if (equal_ignoring_case(encoding, known.name)) return known.encoding;
   return Problem{
       .status = 415,
-      .detail = fmt::format("Content-Encoding \"{}\" is not read here; send gzip, zstd, xz, bzip2 "
+      .detail = fmt::format("Content-Encoding \"{}\" is not supported; send gzip, zstd, xz, bzip2 "
                             "or none",
                             printable_name(encoding)),
       .headers = {{"Accept-Encoding", "gzip, zstd, xz, bzip2"}}};
@@ -89,8 +89,8 @@ std::variant<IngestParameters, Problem> parameters_of(const Request& request,
     if (!parameters.boot_time)
       return Problem{.status = 400,
                      .detail =
-                         "boot_time is no time; write 2026-03-05T00:26:48Z, or seconds since "
-                         "1970 as btime in /proc/stat has them"};
+                         "boot_time is not a time; write 2026-03-05T00:26:48Z, or seconds since "
+                         "1970 (btime in /proc/stat)"};
   }
 
   auto encoding = encoding_of(request);
@@ -205,7 +205,7 @@ class BodyPump {
     co_return ending;
   }
 
-  // Everything handed to the store is on the disk, or refused.
+  // Waits until everything handed to the store is on the disk or refused.
   asio::awaitable<void> settle() {
     while (stream_.commits_in_flight() > 0)
       co_await exchange_.connection.pause(steady_now() + kPause);
@@ -234,7 +234,7 @@ class BodyPump {
            (own > 0 && services_.jobs.commits_in_flight() >= kMaxCommitsOfAll);
   }
 
-  // Makes visible what has waited long enough; says when it is time to stop reading.
+  // Commits what has waited long enough; returns a problem if reading has to stop.
   asio::awaitable<std::optional<Problem>> look_around() {
     const SteadyTime now = steady_now();
     if (!stream_.pending()) {
@@ -275,7 +275,8 @@ class BodyPump {
   }
 
   SteadyTime flush_time() const {
-    // A pause may also decide on bytes that are held back: at once, or when it is a long one.
+    // A pause may also decide what becomes of bytes that are held back: at once, or when it has
+    // become long.
     const bool is_new_pause = paused_at_ != last_bytes_;
     if (!first_pending_ && !is_new_pause)
       return paused_for_long_ ? SteadyTime::max() : last_bytes_ + kLongPause;

@@ -59,7 +59,7 @@ struct JobFilter {
     return !since || (job.last_activity && *job.last_activity >= *since);
   }
 
-  // Grows along the list, and is its cursor.
+  // Grows along the list; the cursor is the key of the last job.
   std::string key_of(const JobOverview& job) const {
     constexpr std::int64_t kLatest = 9'000'000'000'000'000;
     const std::int64_t latest =
@@ -96,13 +96,13 @@ Result<JobFilter> job_filter(const QueryString& query) {
   return filter;
 }
 
-// Those that come after the cursor, in order, up to one more than a page holds.
+// The jobs after the cursor, in order, up to one more than a page holds.
 std::vector<std::pair<std::string, JobOverview>> jobs_after(const PageRequest& page,
                                                             const JobFilter& filter,
                                                             Services& services) {
   std::vector<std::pair<std::string, JobOverview>> found;
   for (const std::string& name : services.jobs.names()) {
-    // By name, nobody else need be looked at.
+    // In a list by name, no other job need be looked at.
     if (filter.sort.empty() && (found.size() > page.limit || name <= page.after)) continue;
     if (!name.starts_with(filter.beginning)) continue;
     auto overview = services.jobs.overview(name);
@@ -116,7 +116,7 @@ std::vector<std::pair<std::string, JobOverview>> jobs_after(const PageRequest& p
   return found;
 }
 
-// For a terminal: a line each.
+// For a terminal: a line for each job.
 std::string table_of(const json::array& jobs, std::string_view next_cursor) {
   std::vector<std::array<std::string, 5>> rows{
       {"VERDICT", "JOB", "RANKS", "LAST ACTIVITY", "CAUSE"}};
@@ -158,7 +158,7 @@ Response list_jobs(const Request& request, Services& services) {
   if (!page->after.empty() && !page->after.starts_with(filter->sort))
     return problem_response(
         Error{Error::Kind::invalid_input,
-              "cursor is of a list in another order; pass its own next_cursor"});
+              "cursor is from a list in another order; pass the next_cursor of this list"});
   const bool takes_all = !filter->sort.empty() || !filter->verdicts.empty() || filter->since;
   if (takes_all)
     if (auto refusal = still_reading(services)) return *std::move(refusal);
@@ -176,7 +176,7 @@ Response list_jobs(const Request& request, Services& services) {
 Response show_job(const Request& request, Services& services) {
   auto detail = services.jobs.detail(request.path_value("job"));
   if (!detail) return no_such_job(request.path_value("job"));
-  // The state has them as they came, which tells nobody anything.
+  // The state has them in the order in which they came, which means nothing to a reader.
   std::sort(detail->sources.begin(), detail->sources.end(),
             [](const SourceView& a, const SourceView& b) { return a.name < b.name; });
   return Response::json(to_json(*detail));

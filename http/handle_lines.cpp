@@ -34,13 +34,13 @@ Response show_lines(const Request& request, Services& services) {
   if (source.empty() || !*line)
     return problem_response(
         Error{Error::Kind::invalid_input,
-              "say which line of which source: ?source=NAME&line=N, as evidence names them"});
+              "name a line and its source: ?source=NAME&line=N, as evidence names them"});
   const std::optional<StoredSource> stored = services.store.source(job, source);
   if (!stored) {
     if (services.store.sources(job).empty()) return no_such_job(job);
     return problem_response(
         Error{Error::Kind::not_found,
-              "there is no such source of the job; /api/v1/sources?job=NAME lists them"});
+              "the job has no such source; /api/v1/sources?job=NAME lists its sources"});
   }
   json::array lines;
   for (const ShownLines& shown :

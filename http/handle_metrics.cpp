@@ -19,18 +19,18 @@ void write_gauge(Exposition& out, std::string_view name, std::string_view help,
 void write_jobs(Exposition& out, const LiveJobs& jobs) {
   write_gauge(out, "faultline_ready", "1 once stored jobs are known.", jobs.ready() ? 1 : 0);
   write_gauge(out, "faultline_jobs", "Jobs known.", jobs.count());
-  out.family("faultline_jobs_by_verdict", "gauge", "Jobs by what was last said of them.");
+  out.family("faultline_jobs_by_verdict", "gauge", "Jobs by last verdict.");
   std::map<Verdict, std::size_t> counts = jobs.count_by_verdict();
   boost::mp11::mp_for_each<boost::describe::describe_enumerators<Verdict>>([&](auto verdict) {
     out.sample({{"verdict", verdict.name}}, std::uint64_t{counts[verdict.value]});
   });
-  write_gauge(out, "faultline_jobs_in_memory", "Jobs that are not on the disk only.",
-              jobs.count_in_memory());
+  write_gauge(out, "faultline_jobs_in_memory", "Jobs in memory.", jobs.count_in_memory());
   write_gauge(out, "faultline_jobs_unread", "Stored jobs that were not read since the start.",
               jobs.count_unread());
-  write_gauge(out, "faultline_jobs_set_aside",
-              "Jobs that are not judged, because not all that was stored of them can be read back.",
-              jobs.count_set_aside());
+  write_gauge(
+      out, "faultline_jobs_set_aside",
+      "Jobs that are not judged: stored data cannot be read back, or there is too much of it.",
+      jobs.count_set_aside());
 }
 
 void write_store(Exposition& out, Services& services) {
@@ -41,7 +41,7 @@ void write_store(Exposition& out, Services& services) {
   write_gauge(out, "faultline_commits_pending", "Batches on their way to the disk.",
               services.store.pending());
   write_gauge(out, "faultline_commits_in_flight",
-              "Batches on their way to the disk, or there and not yet part of their job's state.",
+              "Batches that are not part of their job's state yet.",
               services.jobs.commits_in_flight());
   write_gauge(out, "faultline_store_bytes", "Size of the store on disk.",
               services.store.bytes_on_disk());
@@ -50,20 +50,21 @@ void write_store(Exposition& out, Services& services) {
   if (unknown) return;
   write_gauge(out, "faultline_disk_size_bytes", "Size of the disk that the store lies on.",
               disk.capacity);
-  write_gauge(out, "faultline_disk_free_bytes", "What is free there.", disk.available);
+  write_gauge(out, "faultline_disk_free_bytes", "Free space on that disk.", disk.available);
   write_gauge(out, "faultline_disk_min_free_bytes", "No logs are taken while less is free.",
               services.least_room);
 }
 
-// By the names that client libraries of Prometheus have for them.
+// Uses the names that the client libraries of Prometheus use.
 void write_process(Exposition& out, const Services& services) {
   const ProcessUse use = process_use();
-  out.family("process_cpu_seconds_total", "counter", "Processor time taken.");
+  out.family("process_cpu_seconds_total", "counter", "Processor time used.");
   out.sample({}, use.cpu_seconds);
   write_gauge(out, "process_resident_memory_bytes", "Memory in use.", use.resident_bytes);
-  write_gauge(out, "process_virtual_memory_bytes", "Addresses in use.", use.virtual_bytes);
+  write_gauge(out, "process_virtual_memory_bytes", "Virtual memory in use.", use.virtual_bytes);
   write_gauge(out, "process_open_fds", "Open files and connections.", use.open_fds);
-  write_gauge(out, "process_max_fds", "How many of them the system allows.", use.most_fds);
+  write_gauge(out, "process_max_fds", "Most open files and connections that the system allows.",
+              use.most_fds);
   out.family("process_start_time_seconds", "gauge", "When the process started, since 1970.");
   out.sample({}, std::chrono::duration<double>(services.started.time_since_epoch()).count());
 }

@@ -1,5 +1,5 @@
-// GET / and its like: the page for people, which asks the API for all that it shows. Its files hold
-// nothing of any job, so that anybody may have them.
+// GET / and the other addresses of the page for people, which asks the API for all that it shows.
+// Its files hold nothing of any job, so anybody may read them.
 #include <fmt/format.h>
 #include <xxhash.h>
 
@@ -15,8 +15,8 @@ namespace {
 constexpr std::string_view kPage = "index.html";
 constexpr std::string_view kMissingPage = "missing.html";
 
-// What the page shows are words of strangers' logs: nothing in them may run, and nothing may be
-// fetched from or told to anybody else.
+// The page quotes logs, which strangers may have written: nothing in them may run, and nothing may
+// be fetched from or sent to another server.
 constexpr std::string_view kPolicy =
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' "
     "data:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; "
@@ -39,7 +39,7 @@ Response file_answer(const Request& request, const WebFile& file) {
   const std::string tag =
       fmt::format("\"{:016x}\"", XXH3_64bits(file.text.data(), file.text.size()));
   Headers headers = guards();
-  // Kept, and asked for again: another release has others.
+  // A browser keeps the file but asks each time: another release has other files.
   headers.emplace_back("Cache-Control", "no-cache");
   headers.emplace_back("ETag", tag);
   if (request.header("If-None-Match").find(tag) != std::string_view::npos)
@@ -75,7 +75,7 @@ Response show_web_file(const Request& request, Services&) {
   if (file == nullptr)
     return problem_response(
         Error{Error::Kind::not_found,
-              fmt::format("the page has no file that is named \"{}\"", printable_name(name))});
+              fmt::format("the page has no file named \"{}\"", printable_name(name))});
   return file_answer(request, *file);
 }
 

@@ -1,6 +1,6 @@
 // Everything the router's table points to. Handlers are plain functions that may block: they run on
-// threads of their own (http/threads.h). Only the doors that read a body as it comes are
-// coroutines.
+// threads of their own (http/threads.h). Only those that read a body, or write an answer, bit by
+// bit are coroutines.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -27,13 +27,12 @@ struct Exchange {
 boost::asio::awaitable<Response> ingest(const Request& request, Services& services,
                                         Exchange& exchange);
 
-// Of an answer that goes over all jobs: nothing, once few of them are left to be read back from the
-// store.
+// For an answer about all jobs: refuses while many jobs are not yet read back from the store.
 std::optional<Response> still_reading(Services& services);
 
 Response show_page(const Request& request, Services& services);
 Response show_web_file(const Request& request, Services& services);
-// 404, for people: a path that is none of the page's.
+// 404 for people: the page has no such path.
 Response missing_page();
 Response list_jobs(const Request& request, Services& services);
 Response show_job(const Request& request, Services& services);

@@ -65,28 +65,29 @@ IngestStream::IngestStream(IngestParameters parameters, Services& services, Long
   }
   unpacker_.emplace(parameters_.source.name, parameters_.encoding,
                     static_cast<FileVisitor&>(*this));
-  // A gap is better said before the body is sent than after.
+  // Reports a gap before the body is sent, not after.
   if (parameters_.offset) open_file(parameters_.source.name);
 }
 
 IngestStream::~IngestStream() = default;
 
 std::optional<Problem> IngestStream::obstacle() const {
-  // A commit that a job has no room for fails, too, and sending it again would not help.
+  // Asked first: a commit beyond the limits of a job fails too, but sending it again would not
+  // help.
   if (auto problem = set_aside_problem(services_.jobs, parameters_.source.job)) return problem;
   if (const std::exception_ptr failure = tracker_->failure()) return store_problem(failure);
   if (problem_) return problem_;
   if ((lease_ && lease_->lost()) || (file_ && file_->lease_lost())) return taken_over();
   if (auto problem = tells_too_much()) return problem;
   if (file_ && file_->says_nothing())
-    return Problem{.status = 413,
-                   .detail = fmt::format("not one of {} lines is of a form that is known; the rest "
-                                         "of the body is not read",
-                                         file_->receipt().lines)};
+    return Problem{
+        .status = 413,
+        .detail = fmt::format("none of {} lines has a known form; the rest of the body is not read",
+                              file_->receipt().lines)};
   return std::nullopt;
 }
 
-// What is in proportion to what was sent can only harm who sends it.
+// Events in proportion to the bytes sent are allowed: a flood of them costs its sender as much.
 std::optional<Problem> IngestStream::tells_too_much() const {
   constexpr std::uint64_t kFreeWeight = 8'192;
   constexpr std::uint64_t kWeightOfAByte = 2;
@@ -94,7 +95,7 @@ std::optional<Problem> IngestStream::tells_too_much() const {
   if (weight <= kFreeWeight + kWeightOfAByte * fed_) return std::nullopt;
   return Problem{
       .status = 413,
-      .detail = fmt::format("{} bytes unpack to more than {} events, as no log's do; the "
+      .detail = fmt::format("{} bytes unpack to more than {} events; no real log does this. The "
                             "rest of the body is not read. Send it in parts, or not "
                             "compressed",
                             fed_, weight - 1)};
@@ -109,14 +110,15 @@ std::optional<Problem> IngestStream::takes_too_long() {
       return Problem{
           .status = 503,
           .detail = fmt::format("many bodies that unpack to very much are being read; {}, "
-                                "send it again later",
+                                "send the body again later",
                                 kKept),
           .retry_after_seconds = kRetryAfterSeconds,
           .refused = "unpacking"};
     case LongReads::Turn::May::stop_for_good:
-      return Problem{.status = 503,
-                     .detail = fmt::format("the server is stopping; {}, send it again", kKept),
-                     .retry_after_seconds = kRetryAfterSeconds};
+      return Problem{
+          .status = 503,
+          .detail = fmt::format("the server is stopping; {}, send the body again", kKept),
+          .retry_after_seconds = kRetryAfterSeconds};
   }
   return std::nullopt;
 }
@@ -152,11 +154,11 @@ std::optional<Problem> IngestStream::finish() {
   keep(multipart_ ? multipart_->finish() : unpacker_->finish());
   turn_.reset();
   if (!problem_ && !several_ && receipts_.empty()) {
-    // An empty body names its source all the same, and may be its end.
+    // An empty body names its source all the same, and may end it.
     open_file(source());
     end_file(true);
   }
-  // What the body did not say it will not say, although its receipt is not out yet.
+  // The body is complete, so the source is free again, although the receipt is not sent yet.
   const auto problem = obstacle();
   lease_.reset();
   return problem;
@@ -172,7 +174,7 @@ void IngestStream::flush(bool for_long) {
   if (file_) file_->flush(for_long);
 }
 
-// The first thing that goes wrong is the one to tell.
+// Keeps the first problem: that is the one to report.
 void IngestStream::keep(const Result<void>& outcome) {
   if (!outcome && !problem_) problem_ = problem_from(outcome.error());
 }
@@ -183,8 +185,8 @@ void IngestStream::open_file(const std::string& name) {
   if (!own && parameters_.offset) {
     problem_ = Problem{.status = 400,
                        .detail =
-                           "offset names a place in one file, but the body holds several; leave "
-                           "offset away"};
+                           "offset names a place in one file, but the body holds several; send it "
+                           "without offset"};
     return;
   }
   if (file_) return;  // opened ahead, for its offset
@@ -261,7 +263,7 @@ void IngestStream::open(std::string_view name) {
   open_file(std::string(name));
 }
 
-// One slice of a body may inflate to millions of lines, or of bytes that nobody reads.
+// One slice of a body may unpack to millions of lines, or to millions of bytes that nobody reads.
 bool IngestStream::wants_more() {
   if (!problem_) problem_ = takes_too_long();
   if (!problem_) problem_ = obstacle();
@@ -278,7 +280,7 @@ void IngestStream::bytes(std::string_view piece) {
     choose_source();
 }
 
-// After a problem there may be more of it than was read.
+// After a problem the file may not have been read to its end.
 void IngestStream::close() { end_file(!problem_); }
 
 void IngestStream::unreadable(std::uint64_t bytes, std::string_view hint) {

@@ -1,5 +1,5 @@
-// IngestStream: one body of /api/v1/ingest, of whatever make (plain, compressed, archive,
-// multipart), taken apart into its files. Knows nothing of the network.
+// IngestStream: takes one body of /api/v1/ingest (plain, compressed, archive, multipart) apart into
+// its files. Knows nothing of the network.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ struct IngestParameters {
   std::optional<std::string> boundary;  // of multipart/form-data
 };
 
-// Nothing more is taken of a job that is set aside.
+// The problem to answer if the job is set aside: it takes no more logs.
 std::optional<Problem> set_aside_problem(LiveJobs& jobs, const std::string& job);
 
 class IngestStream : FileVisitor, PartVisitor {
@@ -41,8 +41,8 @@ class IngestStream : FileVisitor, PartVisitor {
                std::function<void()> wake);
   ~IngestStream() override;
 
-  // How many bytes to feed before looking again whether too many commits wait: few while they
-  // inflate.
+  // How many bytes to feed before checking again whether too many commits wait: few while they
+  // unpack to many more.
   std::size_t slice() const;
 
   // A problem ends the body: call abandon() then, not finish().
@@ -58,7 +58,7 @@ class IngestStream : FileVisitor, PartVisitor {
   void flush(bool for_long);
   bool pending() const { return file_ && file_->pending(); }
 
-  // Set while the body can go no further, whatever comes: the source was taken over, or the store
+  // Set if the body cannot go on, whatever else comes: the source was taken over, or the store
   // refuses.
   std::optional<Problem> obstacle() const;
 
@@ -94,13 +94,13 @@ class IngestStream : FileVisitor, PartVisitor {
   IngestParameters parameters_;
   Services& services_;
   LongReads& long_reads_;
-  std::optional<LongReads::Turn> turn_;  // of the piece in hand
+  std::optional<LongReads::Turn> turn_;  // of the piece that is being read
   std::function<void()> wake_;
   std::shared_ptr<CommitTracker> tracker_;
   std::shared_ptr<SourceLease> lease_;  // of a source that the sender named
-  bool choosing_ = false;  // the sender named none, and its first bytes have to tell which it is
+  bool choosing_ = false;  // the sender named no source, so the first bytes decide which it is
   std::string head_;       // those bytes
-  std::string name_;       // of the file, as far as the sender or its archive tells
+  std::string name_;       // of the file, as the sender or its archive calls it
   FileNames names_;
   std::optional<MultipartParser> multipart_;
   std::optional<Unpacker> unpacker_;
@@ -109,11 +109,11 @@ class IngestStream : FileVisitor, PartVisitor {
     std::uint64_t bytes;
     std::string hint;
   };
-  std::optional<Unreadable> unreadable_;  // the file that is open
+  std::optional<Unreadable> unreadable_;  // of the file that is open
   std::vector<FileReceipt> receipts_;
   std::optional<Problem> problem_;
   std::optional<std::uint64_t> next_offset_;
-  std::uint64_t fed_ = 0;  // as they came; produced_: as the files get them
+  std::uint64_t fed_ = 0;  // bytes as they came; produced_: bytes after unpacking
   std::uint64_t produced_ = 0;
   std::uint64_t weight_ = 0;  // of the events of files that have ended: weight_of()
   bool several_ = false;

@@ -36,7 +36,7 @@ int exactness(std::string_view range, std::string_view type) {
              : 0;
 }
 
-// Thousandths; a weight nobody can read counts as none given.
+// In thousandths; a weight that cannot be read counts as absent.
 int weight_of(std::string_view parameters) {
   while (!parameters.empty()) {
     const std::string_view parameter = next_item(parameters, ';');

@@ -29,8 +29,8 @@ struct Request {
   bool has_body = false;
   std::string body;  // only of a route that takes a small one
 
-  std::string jobs;  // the beginning of the names of those it may be told of; empty: all
-  std::string by;    // the name of its token; empty: none that is known, or none is asked for
+  std::string jobs;  // prefix of the names of the jobs that it may see; empty: all
+  std::string by;    // the name of its token; empty: no known one, or none is asked for
 
   bool may_be_told_of(std::string_view job) const { return job.starts_with(jobs); }
 
@@ -43,10 +43,10 @@ struct Request {
   const std::string& path_value(std::string_view name) const;
 };
 
-// The status of an answer that nobody is there to get; never sent, only counted.
+// The status if the client left before the answer; never sent, only counted.
 inline constexpr unsigned kClientLeft = 499;
 
-// Why a request was turned away by what guards the server, rather than answered.
+// Why a guard of the server refused a request instead of answering it.
 struct Refusal {
   std::string_view reason;  // in a word
   std::string why;
@@ -61,7 +61,7 @@ struct Response {
 
   // For the audit.
   std::optional<Refusal> refusal;
-  std::string did;  // what an operator did, where the path does not say it
+  std::string did;  // what an operator did, if the path does not say it
 
   static Response json(const boost::json::value& value);
   static Response text(std::string body, std::string content_type = "text/plain; charset=utf-8");

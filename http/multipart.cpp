@@ -75,7 +75,7 @@ MultipartParser::MultipartParser(std::string_view boundary, PartVisitor& visitor
     : delimiter_("\r\n--" + std::string(boundary)), visitor_(visitor), buffer_("\r\n") {}
 
 Result<void> MultipartParser::feed(std::string_view bytes) {
-  if (place_ == Place::done) return {};  // an epilogue says nothing
+  if (place_ == Place::done) return {};  // the epilogue is ignored
   buffer_.append(bytes);
   Result<void> outcome;
   while (step(outcome)) {

@@ -13,13 +13,13 @@ namespace faultline {
 std::optional<std::string> multipart_boundary(std::string_view content_type);
 bool is_multipart(std::string_view content_type);
 
-// What a Content-Disposition calls the file; nothing: it calls it nothing.
+// The name of the file in a Content-Disposition; nothing if it has none.
 std::optional<std::string> disposed_filename(std::string_view disposition);
 
 class PartVisitor {
  public:
   virtual ~PartVisitor() = default;
-  virtual void open_part(std::string_view filename) = 0;  // the field's name where it has none
+  virtual void open_part(std::string_view filename) = 0;  // the field's name if there is none
   virtual void part_bytes(std::string_view piece) = 0;
   virtual void close_part() = 0;
 };

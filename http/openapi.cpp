@@ -62,7 +62,7 @@ json::array path_parameters(std::string_view pattern) {
   for (std::size_t open = pattern.find('{'); open != std::string_view::npos;
        open = pattern.find('{', open + 1)) {
     const std::string_view name = pattern.substr(open + 1, pattern.find('}', open) - open - 1);
-    const std::string description = fmt::format("The {}'s name.", name);
+    const std::string description = fmt::format("The {}.", name);
     parameters.push_back(parameter_of({name, "string", description}, "path", true));
   }
   return parameters;
@@ -89,9 +89,9 @@ json::object content_of(const json::object& schemas_by_type) {
 }
 
 std::string_view meaning_of(std::string_view status) {
-  if (status == "204") return "It is done.";
-  if (status == "304") return "It is what the asker has (If-None-Match).";
-  return "As asked.";
+  if (status == "204") return "Done.";
+  if (status == "304") return "The client has it already (If-None-Match).";
+  return "The answer.";
 }
 
 struct Refusal {
@@ -99,27 +99,28 @@ struct Refusal {
   std::string_view description;
 };
 
-// By what the route asks for. Any answer may also be one of "default".
+// The refusals that the route may give. "default" stands for all others.
 std::vector<Refusal> refusals_of(const Route& route) {
   std::vector<Refusal> refusals;
-  refusals.push_back({"400", "A name, a parameter or a value is not what it may be."});
+  refusals.push_back({"400", "A name, a parameter or a value is not allowed."});
   if (!route.needs.empty()) {
-    refusals.push_back({"401", "Tokens are asked for, and none came that is known."});
-    refusals.push_back({"403", "The token does not allow this, or a page of another origin asks."});
-    refusals.push_back({"429", "The token has asked more often than it may."});
+    refusals.push_back({"401", "The server asks for tokens, and the request has no known one."});
+    refusals.push_back(
+        {"403", "The token does not allow this, or a page of another origin sent it."});
+    refusals.push_back({"429", "The token made more requests than its rate allows."});
   }
   if (route.pattern.starts_with("/api/") && route.pattern.find('{') != std::string_view::npos)
-    refusals.push_back({"404", "There is nothing of this name."});
+    refusals.push_back({"404", "Nothing has this name."});
   if (std::holds_alternative<Stream>(route.handler) && route.method != "GET") {
     refusals.push_back(
         {"409",
-         "What was sent does not begin where the last upload ended, or the job is set aside."});
-    refusals.push_back({"413", "More than a body, or what it unpacks to, may hold."});
+         "offset leaves a gap, another sender took over the source, or the job is set aside."});
+    refusals.push_back({"413", "The body, or what it unpacks to, is too large."});
   }
   if (route.pattern.ends_with("/reanalyze")) refusals.push_back({"409", "The job is set aside."});
-  refusals.push_back({"421", "The Host of the request is no name of this server."});
+  refusals.push_back({"421", "The Host of the request does not name this server."});
   if (!route.always)
-    refusals.push_back({"503", "It is not ready, has no room, or has too much to do at once."});
+    refusals.push_back({"503", "The server is not ready, has no room, or is too busy."});
   return refusals;
 }
 
@@ -164,7 +165,7 @@ json::object operation_of(const Route& route, bool has_default_job) {
     operation["security"] = json::array{};
   } else {
     operation["description"] = fmt::format(
-        "Where tokens are asked for, it needs one for {}, or for admin.", route.needs.text());
+        "If the server asks for tokens, this needs one for {}, or for admin.", route.needs.text());
   }
   if (route.takes_body) {
     json::object properties;

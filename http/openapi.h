@@ -10,7 +10,7 @@
 
 namespace faultline {
 
-// Of a server that has a default job, or none.
+// `has_default_job`: of the server; then requests need not name a job.
 boost::json::value openapi_of(std::span<const Route> routes, std::string_view version,
                               bool has_default_job);
 

@@ -32,7 +32,7 @@ bool crosses_origins(const Request& request) {
   if (origin.empty()) return false;
   const std::size_t host = origin.find("://");
   if (host == std::string_view::npos) return true;  // "null": a page that hides where it is from
-  // What came without TLS may have come so far by a proxy that speaks it.
+  // A request without TLS may have come through a proxy that speaks TLS.
   if (request.encrypted && !equal_ignoring_case(origin.substr(0, host), "https")) return true;
   origin.remove_prefix(host + 3);
   return !equal_ignoring_case(origin, request.header("Host"));

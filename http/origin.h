@@ -12,15 +12,15 @@ namespace faultline {
 // True if a page of another origin sent this.
 bool crosses_origins(const Request& request);
 
-// Under which names requests may ask for this server, besides its addresses and localhost.
+// The names that requests may use for this server, besides its addresses and localhost.
 struct ServerNames {
   std::vector<std::string> names;
   bool any_without_dot =
-      false;  // those of a cluster or a container; no page of the internet has one
+      false;  // names in a cluster or a container; no page on the internet has one
 };
 
-// Whether the request was meant for this server, by its Host. A page can have a name of its own
-// lead to this machine, and is then of the same origin.
+// Whether the Host of the request names this server. Otherwise a page could let a name of its own
+// lead to this machine, and would then be of the same origin.
 bool is_meant_for_us(const Request& request, const ServerNames& known);
 
 }  // namespace faultline

@@ -16,7 +16,7 @@ struct PageRequest {
   std::size_t limit = 0;
   std::string after;  // what the cursor stands for; empty: the beginning
 
-  Result<std::uint64_t> after_number() const;  // for lists that count; 0 at the beginning
+  Result<std::uint64_t> after_number() const;  // for lists with numbered rows; 0 at the beginning
 };
 
 // Reads limit and cursor.

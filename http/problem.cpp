@@ -5,7 +5,7 @@
 namespace faultline {
 namespace {
 
-// Statuses that always turn somebody away. 400 and 503 may also be answers.
+// Statuses that are always a refusal. 400 and 503 may also be answers.
 std::string_view reason_to_refuse(unsigned status) {
   switch (status) {
     case 401:

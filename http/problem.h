@@ -14,10 +14,10 @@ namespace faultline {
 struct Problem {
   unsigned status = 500;
   std::string detail;
-  std::optional<std::uint64_t> next_offset;  // an upload's: what the server holds of the source
+  std::optional<std::uint64_t> next_offset;  // of an upload: what the server holds of the source
   std::optional<int> retry_after_seconds;
   Headers headers;           // Allow, Accept-Encoding, …
-  std::string_view refused;  // a Refusal's reason, where the status alone is none
+  std::string_view refused;  // reason of the Refusal, if the status alone gives none
 };
 
 // A Refusal's reason that several places give.

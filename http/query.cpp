@@ -29,7 +29,7 @@ std::string with_blanks(std::string_view text) {
   return out;
 }
 
-// Characters that show nothing, or turn around what stands beside them: a name with one looks like
+// Characters that are invisible, or turn the text beside them around: a name with one looks like
 // another name.
 bool is_unseen(std::string_view character) {
   const bool spaces_and_marks = character >= "\u200b" && character <= "\u200f";
@@ -38,7 +38,7 @@ bool is_unseen(std::string_view character) {
   return spaces_and_marks || embeddings || joiners_and_isolates || character == "\ufeff";
 }
 
-// The bytes of the printable character text begins with; 0 if it begins with none.
+// The length of the printable character that `text` begins with; 0 if it begins with none.
 std::size_t printable_length(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char lead = byte(0);
@@ -70,7 +70,7 @@ Result<std::string> percent_decoded(std::string_view text) {
     const int low = i + 2 < text.size() ? hex_digit(text[i + 2]) : -1;
     if (high < 0 || low < 0)
       return invalid(
-          fmt::format("\"{}\" has a % that two hexadecimal digits do not follow; write %25 "
+          fmt::format("\"{}\" has a % without two hexadecimal digits after it; write %25 "
                       "for the sign itself",
                       printable_name(text)));
     out += static_cast<char>(high * 16 + low);
@@ -178,15 +178,14 @@ Result<void> check_name(std::string_view what, std::string_view text) {
   if (text.size() > kMaxNameBytes)
     return invalid(fmt::format("{} is {} bytes long; the longest allowed is {}", what, text.size(),
                                kMaxNameBytes));
-  // Clients take them out of the path of an address.
+  // Clients remove these from the path of an address.
   if (text == "." || text == "..")
     return invalid(fmt::format("{} may not be \"{}\"; give it another name", what, text));
   for (std::string_view rest = text; !rest.empty();) {
     const std::size_t length = printable_length(rest);
     if (length == 0)
-      return invalid(fmt::format(
-          "{} must be printable UTF-8, without control characters and those that nobody sees",
-          what));
+      return invalid(
+          fmt::format("{} must be printable UTF-8, without control or invisible characters", what));
     rest.remove_prefix(length);
   }
   return {};
@@ -225,8 +224,7 @@ Result<std::string> last_seen_of(std::string_view cursor) {
     out += static_cast<char>(high * 16 + low);
   }
   if (!good)
-    return invalid(
-        "cursor is not one of ours; pass next_cursor of the last answer as it was given");
+    return invalid("cursor is not valid; pass the next_cursor of the last answer unchanged");
   return out;
 }
 

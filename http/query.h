@@ -18,15 +18,14 @@ Result<std::string> percent_decoded(std::string_view text);
 
 class QueryString {
  public:
-  // As forms write it: '+' is a blank. A parameter given twice is an error, for nobody could tell
-  // which of the two was meant.
+  // As forms write it: '+' is a blank. A parameter given twice is an error, because nobody knows
+  // which one was meant.
   static Result<QueryString> parse(std::string_view text);
 
   bool has(std::string_view name) const;
   std::optional<std::string> text(std::string_view name) const;
 
-  // Nothing when the parameter is absent; an error when it is there and is none of what it should
-  // be.
+  // Nothing if the parameter is absent; an error if its value is not allowed.
   Result<std::optional<std::uint64_t>> number(std::string_view name, std::uint64_t smallest = 0,
                                               std::uint64_t largest = UINT64_MAX) const;
   Result<bool> boolean(std::string_view name) const;  // absent: false
@@ -35,7 +34,7 @@ class QueryString {
   // A time, or how long before `now` it was: 90m, 2h.
   Result<std::optional<Timestamp>> time_or_age(std::string_view name, Timestamp now) const;
 
-  // With the texts of a JSON object, of these names. What stands in both is given twice.
+  // Adds the texts of a JSON object with these names. A name that is in both is an error.
   Result<QueryString> with_json(std::string_view body,
                                 const std::vector<std::string_view>& names) const;
 
@@ -49,11 +48,11 @@ class QueryString {
 // does not print. An error names `what`.
 Result<void> check_name(std::string_view what, std::string_view text);
 
-// The same for names nobody can be asked to mend, as those inside an archive: what may not stand
+// For names that nobody can be asked to fix, such as those inside an archive: what is not allowed
 // becomes '?'.
 std::string printable_name(std::string_view text);
 
-// Where a list goes on; what it says inside is nobody's business but the list's.
+// Where a list goes on. Only the list knows what the cursor means.
 std::string cursor_for(std::string_view last_seen);
 Result<std::string> last_seen_of(std::string_view cursor);
 

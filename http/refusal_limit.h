@@ -1,5 +1,5 @@
-// RefusalLimit: which refusals are written. One that keeps coming, or comes from everywhere, is
-// counted instead, so that a flood of them floods no log.
+// RefusalLimit: decides which refusals are logged. A refusal that keeps coming, or comes from
+// everywhere, is only counted, so that a flood of refusals does not flood the log.
 #pragma once
 
 #include <cstdint>
@@ -21,14 +21,14 @@ class RefusalLimit {
 
   struct Unsaid {
     std::string reason;
-    std::string peer;  // empty: of many, who are not told apart any more
+    std::string peer;  // empty: of many peers, which are not told apart
     std::int64_t count = 0;
   };
 
-  // Whether this one is written; else it is counted.
+  // Whether to log this refusal; otherwise it is counted.
   bool may_say(std::string_view reason, std::string_view peer, SteadyTime now);
 
-  // What was counted of peers whose minute is over, or of all. They begin anew.
+  // Returns what was counted of peers whose minute is over (or of all peers), and forgets it.
   std::vector<Unsaid> take_unsaid(SteadyTime now);
   std::vector<Unsaid> take_all_unsaid() { return take_unsaid(SteadyTime::max()); }
 
@@ -41,7 +41,7 @@ class RefusalLimit {
   using Key = std::pair<std::string, std::string>;  // reason and peer
 
   std::map<Key, Tally> tallies_;
-  SteadyTime minute_{};  // when the one of all together began
+  SteadyTime minute_{};  // when the minute of all together began
   int said_ = 0;
 };
 

@@ -15,7 +15,8 @@ namespace {
 constexpr std::uint32_t kMaxHeadBytes = 32 << 10;
 constexpr std::size_t kMaxTargetBytes = 8 << 10;
 
-// Between requests a connection may rest; a request that has begun must get on with it.
+// Between requests a connection may rest; the header of a request that has begun must arrive
+// sooner.
 constexpr std::chrono::seconds kIdleLimit{75};
 constexpr std::chrono::seconds kHeadLimit{30};
 
@@ -88,8 +89,8 @@ AskedFor asked_for(std::string_view target) {
   return {std::nullopt, target};
 }
 
-// "0", a line's end, and one byte: the shortest end of a body is "0" and two lines' ends. Beast,
-// once it has seen the first line, relies on being given all of that.
+// Whether the input is "0", a line end and one byte. The shortest end of a body is "0" and two line
+// ends. Once Beast has seen the first line, it relies on being given all of that.
 bool is_last_chunk_begun(boost::asio::const_buffer input) {
   constexpr std::string_view kLastChunk = "0\r\n";
   const std::string_view bytes(static_cast<const char*>(input.data()), input.size());
@@ -174,7 +175,7 @@ std::variant<Request, Problem, Gone> RequestReader::accept_head() {
   if (host && host->empty()) return malformed("the address that it asks for names no host");
   if (message.count(http::field::host) != 1 && message.version() == 11)
     return malformed("it must have one Host header");
-  // A proxy might have looked at the other one.
+  // A proxy may have looked at the other one.
   if (message.count(http::field::authorization) > 1)
     return malformed("it must have one Authorization header at most");
   const std::string_view transfer = view(message[http::field::transfer_encoding]);
@@ -183,7 +184,7 @@ std::variant<Request, Problem, Gone> RequestReader::accept_head() {
     return Problem{.status = 501, .detail = "the only Transfer-Encoding known here is chunked"};
   const std::string_view expect = view(message[http::field::expect]);
   if (!expect.empty() && !equal_ignoring_case(expect, "100-continue"))
-    return Problem{.status = 417, .detail = "the only expectation met here is 100-continue"};
+    return Problem{.status = 417, .detail = "the only expectation known here is 100-continue"};
   waits_for_invitation_ = !expect.empty() && request.has_body && message.version() == 11;
   // From here on the parser goes as far through the input as it can.
   parser_->eager(true);

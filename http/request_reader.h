@@ -25,13 +25,14 @@ class RequestReader {
   explicit RequestReader(Connection& connection);
   ~RequestReader();
 
-  // A problem is to be answered, and the connection closed. Call once.
+  // After a problem, answer it and close the connection. Call it once.
   boost::asio::awaitable<std::variant<Request, Problem, Gone>> read_head();
 
-  // Who asks for what, as far as it was read.
+  // The request as far as it was read.
   Request begun() const;
 
-  // Tells a client that waits for leave to send its body that it may; before the first read_body().
+  // Tells a client that waits with its body (100-continue) to send it. Call it before the first
+  // read_body().
   boost::asio::awaitable<bool> invite_body();
 
   // pieces(): valid until the next call.
@@ -39,7 +40,7 @@ class RequestReader {
   std::span<const std::string_view> pieces() const;
 
   bool done() const;        // the whole request has been read
-  bool keep_alive() const;  // as far as the client wishes
+  bool keep_alive() const;  // if the client wishes so
   bool old_client() const;  // HTTP/1.0
 
  private:

@@ -18,19 +18,21 @@ constexpr Parameter kJob{"job",
                          Needed::without_default_job};
 constexpr Parameter kAttempt{
     "attempt", "integer", "An attempt of a restarted job; by default the latest.", {}, 1};
-constexpr Parameter kClass{"class", "string", "Only of this class, as gpu.off_bus."};
+constexpr Parameter kClass{"class", "string", "Only of this class, such as gpu.off_bus."};
 constexpr Parameter kSeverity{"severity", "string", "Only of this severity.",
                               "info,warning,error,critical"};
-constexpr Parameter kState{"state", "string", "Only those open or resolved.", "open,resolved"};
-constexpr Parameter kAboutHost{"host", "string", "Only those about this host."};
-constexpr Parameter kAboutRank{"rank", "integer", "Only those about this rank.", {}, 0, INT32_MAX};
-constexpr Parameter kLimit{"limit", "integer", "At most this many, 1 to 1000.", {}, 1, 1000};
-constexpr Parameter kCursor{"cursor", "string", "next_cursor of the page before."};
+constexpr Parameter kState{"state", "string", "Only open findings, or only resolved ones.",
+                           "open,resolved"};
+constexpr Parameter kAboutHost{"host", "string", "Only findings about this host."};
+constexpr Parameter kAboutRank{"rank", "integer", "Only findings about this rank.",
+                               {},     0,         INT32_MAX};
+constexpr Parameter kLimit{"limit", "integer", "At most this many rows, 1 to 1000.", {}, 1, 1000};
+constexpr Parameter kCursor{"cursor", "string", "next_cursor of the previous page."};
 
 const std::vector<Parameter> kIngestQuery{
     kJob,
-    {"host", "string", "Host the lines come from, for those that name none."},
-    {"rank", "integer", "Rank the lines come from, for those that name none.", {}, 0, 10'000'000},
+    {"host", "string", "Host of the lines that name none."},
+    {"rank", "integer", "Rank of the lines that name none.", {}, 0, 10'000'000},
     {"source", "string", "Name of the stream; by default the host and the sender's address."},
     {"offset",
      "integer",
@@ -40,7 +42,7 @@ const std::vector<Parameter> kIngestQuery{
     {"final", "boolean", "true: the source is complete with this body."},
     {"boot_time", "string",
      "When the host of a kernel log started, for lines that are stamped with its uptime: RFC 3339, "
-     "or seconds since 1970 as btime in /proc/stat has them."},
+     "or seconds since 1970 (btime in /proc/stat)."},
 };
 
 constexpr Scopes kAnybody;
@@ -50,7 +52,7 @@ constexpr Scopes kSendersAndReaders{Scope::ingest, Scope::read};
 constexpr Scopes kOperators{Scope::operate};
 constexpr Scopes kAdmins{Scope::admin};
 
-// The page is one file; what its address means, its script finds out.
+// The page is one file for all addresses; its script reads the address.
 Route page_at(std::string_view pattern, std::string_view summary,
               std::vector<Parameter> query = {}) {
   return {"GET", pattern, kAnybody,     show_page, summary, std::move(query),
@@ -60,47 +62,46 @@ Route page_at(std::string_view pattern, std::string_view summary,
 const std::vector<Route> kRoutes{
     page_at("/", "The page for people: what is wrong with which job.",
             {{"verdict", "string", "Only jobs with this verdict, or one of several: hang,failed."},
-             {"q", "string", "Only jobs whose name or cause holds this."}}),
+             {"q", "string", "Only jobs whose name, cause or verdict has these words."}}),
     page_at("/jobs/{job}", "The page of one job.",
             {{"attempt", "string", "An attempt of a restarted job; by default the latest."}}),
-    page_at("/findings", "The page of what was found.",
+    page_at("/findings", "The page of findings.",
             {{"state", "string", "open, or all."},
-             {"job", "string", "Only of this job."},
+             {"job", "string", "Only findings of this job."},
              kClass,
              kAboutHost,
-             {"q", "string", "Only those that hold this."}}),
+             {"q", "string", "Only findings with these words."}}),
     page_at("/findings/{id}", "The page of one finding."),
-    page_at("/hosts", "The page of all hosts.", {{"q", "string", "Only those that hold this."}}),
+    page_at("/hosts", "The page of all hosts.",
+            {{"q", "string", "Only hosts with these words, in their names or jobs."}}),
     page_at("/hosts/{host}", "The page of one host across its jobs."),
     {"GET",
      "/web/{file}",
      kAnybody,
      show_web_file,
-     "What the page consists of.",
+     "A file of the page.",
      {},
      true,
      false,
      Runs::at_once},
     {"POST", "/api/v1/ingest", kSenders, ingest,
      "Takes logs: plain, gzip, zstd, xz, bzip2, tar, zip or multipart/form-data, read while they "
-     "arrive. Answers "
-     "when "
-     "all is durable.",
+     "arrive. Answers when all is durable.",
      kIngestQuery},
     {"PUT", "/api/v1/ingest", kSenders, ingest, "The same as POST.", kIngestQuery},
     {"GET",
      "/api/v1/jobs",
      kReaders,
      list_jobs,
-     "Every job in one line each, with its verdict and its cause.",
-     {{"verdict", "array", "Only with one of these verdicts: hang,failed.",
+     "All jobs, one line each, with verdict and cause.",
+     {{"verdict", "array", "Only jobs with one of these verdicts: hang,failed.",
        "healthy,slow,hang,failed,corrupt,unknown,running,undecided"},
       {"since", "string",
-       "Only those of which something came since: a time (RFC 3339), or as long ago as 90m or 2h."},
+       "Only jobs of which something came since a time (RFC 3339), or an age such as 90m or 2h."},
       {"sort", "string",
        "activity: the latest first; severity: the worst first; by default by name.",
        "activity,severity"},
-      {"format", "string", "json or text: a table, a line each.", "json,text"},
+      {"format", "string", "json, or text: a table with a line for each job.", "json,text"},
       kLimit,
       kCursor},
      false,
@@ -117,13 +118,13 @@ const std::vector<Route> kRoutes{
      "/api/v1/jobs/{job}",
      kAdmins,
      delete_job,
-     "Forgets the job and its logs. Its findings stay in the history, resolved.",
+     "Deletes the job and its logs. Its findings stay in the history, resolved.",
      {}},
     {"GET",
      "/api/v1/jobs/{job}/diagnosis",
      kReaders,
      show_diagnosis,
-     "Why the job hangs, fails or crawls.",
+     "Why the job hangs, fails or is slow.",
      {{"format", "string", "By default what Accept asks for.", "json,text,markdown,html"},
       {"explain", "boolean", "true: also how the answer came about (JSON and text)."},
       {"verbose", "boolean",
@@ -134,8 +135,8 @@ const std::vector<Route> kRoutes{
      kReaders,
      list_ranks,
      "Where every rank stands.",
-     {{"brief", "boolean", "true: without its standing in each communicator."},
-      {"rank", "integer", "Only this one.", {}, 0, INT32_MAX},
+     {{"brief", "boolean", "true: without the standing in each communicator."},
+      {"rank", "integer", "Only this rank.", {}, 0, INT32_MAX},
       kAttempt,
       kLimit,
       kCursor}},
@@ -143,22 +144,22 @@ const std::vector<Route> kRoutes{
      "/api/v1/jobs/{job}/timeline",
      kReaders,
      show_timeline,
-     "What happened when, in rows to be drawn: hosts, and the ranks that matter.",
+     "What happened when, as rows to draw: hosts, and the ranks that matter.",
      {kAttempt}},
     {"GET",
      "/api/v1/jobs/{job}/lines",
      kReaders,
      show_lines,
-     "The lines that stand around one, as far as they are kept.",
+     "The lines around a given line, as far as they are kept.",
      {{"source",
        "string",
-       "The source that it stands in, as evidence names it.",
+       "The source of the line, as evidence names it.",
        {},
        {},
        {},
        Needed::always},
-      {"line", "integer", "Its number there.", {}, 1, {}, Needed::always},
-      {"around", "integer", "How many before it and behind it; by default 5.", {}, 0, 200}}},
+      {"line", "integer", "The number of the line in the source.", {}, 1, {}, Needed::always},
+      {"around", "integer", "How many lines before it and behind it; by default 5.", {}, 0, 200}}},
     {"POST",
      "/api/v1/jobs/{job}/reanalyze",
      kOperators,
@@ -175,7 +176,7 @@ const std::vector<Route> kRoutes{
       kState,
       kAboutHost,
       kAboutRank,
-      {"since", "string", "Only those changed at or after this time (RFC 3339)."},
+      {"since", "string", "Only findings that changed at or after this time (RFC 3339)."},
       kLimit,
       kCursor}},
     {"GET",
@@ -184,10 +185,9 @@ const std::vector<Route> kRoutes{
      list_all_findings,
      "Findings of all jobs in the order in which they changed last, for systems that pull.",
      {{"since", "string",
-       "Only those that changed at or after this time (RFC 3339), or after the answer that had "
-       "this "
-       "as its resume."},
-      {"job", "string", "Only of this job."},
+       "Only findings that changed at or after this time (RFC 3339), or after the answer with this "
+       "resume."},
+      {"job", "string", "Only findings of this job."},
       kClass,
       kSeverity,
       kState,
@@ -204,8 +204,8 @@ const std::vector<Route> kRoutes{
      kReaders,
      stream_findings,
      "Findings as server-sent events, as they change; Last-Event-ID goes on where a stream ended.",
-     {{"job", "string", "Only of this job."},
-      {"after", "string", "As Last-Event-ID; 0: from the first finding on."}},
+     {{"job", "string", "Only findings of this job."},
+      {"after", "string", "Like Last-Event-ID; 0: from the first finding on."}},
      false,
      false,
      Runs::where_it_may_wait,
@@ -224,12 +224,10 @@ const std::vector<Route> kRoutes{
      "/api/v1/findings/{id}/review",
      kOperators,
      review_finding,
-     "What an operator says of a finding: it is known, wrong, over, or not after all. In the "
-     "query, "
-     "or as JSON.",
+     "An operator's review: acknowledged, wrong, closed or reopened. In the query, or as JSON.",
      {{"verdict", "string", "acknowledged, wrong, closed or reopened.",
        "acknowledged,wrong,closed,reopened"},
-      {"by", "string", "Who says so; by default the name of the token."},
+      {"by", "string", "Who reviews it; by default the name of the token."},
       {"note", "string", "Why."}},
      false,
      true,
@@ -268,14 +266,14 @@ const std::vector<Route> kRoutes{
      "/api/v1/rules",
      kReaders,
      list_rules,
-     "The signatures in force, in the order they are tried.",
-     {{"class", "string", "Only of this class, as network.link_down."}, kLimit, kCursor}},
+     "The signatures in force, in the order in which they are tried.",
+     {{"class", "string", "Only of this class, such as network.link_down."}, kLimit, kCursor}},
     {"GET", "/openapi.json", kReaders, show_openapi, "This description.", {}},
     {"GET",
      "/metrics",
      kReaders,
      show_metrics,
-     "What the service counts, for Prometheus.",
+     "The metrics of the service, for Prometheus.",
      {},
      true},
     {"GET",
@@ -308,7 +306,8 @@ std::string_view next_segment(std::string_view& path) {
   return segment;
 }
 
-// The segments that the pattern's {names} stand for, still encoded; nothing if the path is another.
+// The segments that the pattern's {names} stand for, still encoded; nothing if the path does not
+// match.
 std::optional<std::vector<std::pair<std::string_view, std::string_view>>> match(
     std::string_view pattern, std::string_view path) {
   std::vector<std::pair<std::string_view, std::string_view>> values;
@@ -335,7 +334,7 @@ std::string allowed_methods(std::string_view path) {
   return allowed;
 }
 
-// A person in a browser, who would not know what to do with JSON.
+// Whether a person in a browser asks, who would not know what to do with JSON.
 bool wants_page(const Request& request) {
   const bool looks = request.method == "GET" || request.method == "HEAD";
   return looks && !request.path.starts_with("/api/") &&
@@ -387,7 +386,7 @@ std::optional<Error> unknown_parameter(const QueryString& query, const Route& ro
 std::span<const Route> routes() { return kRoutes; }
 
 std::variant<const Route*, Response> find_route(Request& request) {
-  // HEAD is answered as GET would be; the session leaves the body away.
+  // HEAD is answered as GET would be; the session leaves out the body.
   const std::string_view asked = request.method;
   const std::string_view method = asked == "HEAD" ? "GET" : asked;
   for (const Route& route : kRoutes) {

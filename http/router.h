@@ -21,14 +21,14 @@ namespace faultline {
 enum class Needed {
   no,
   always,
-  without_default_job,  // of the server's
+  without_default_job,  // unless the server has a default job
 };
 
 struct Parameter {
   std::string_view name;
   std::string_view type;  // as JSON Schema calls it; array: several with commas between
   std::string_view description;
-  std::string_view words = {};  // it is one of these, with commas between; empty: any
+  std::string_view words = {};  // the allowed words, with commas between; empty: any
   std::optional<std::int64_t> least = {};
   std::optional<std::int64_t> most = {};
   Needed needed = Needed::no;
@@ -44,30 +44,30 @@ enum class Runs {
   at_once,            // on the socket's thread: it takes no time
 };
 
-// What an answer tells of jobs, for tokens that are good for some of them only.
+// Which jobs an answer is about, for tokens that are good for some jobs only.
 enum class Tells {
-  of_a_job,         // the one that the request names; of all, if it names none
-  of_those_it_may,  // it leaves out the others
-  across_jobs,      // of others, too, whichever the request names
+  of_a_job,         // the job that the request names; all jobs, if it names none
+  of_those_it_may,  // only jobs that the token is good for
+  across_jobs,      // also other jobs than the one that the request names
 };
 
 struct Route {
   std::string_view method;
   std::string_view pattern;  // {name} stands for one segment
-  Scopes needs;  // where tokens are asked for, one with any of these; none: anybody is answered
+  Scopes needs;              // a token needs any of these; none: anybody is answered
   std::variant<Answer, Stream> handler;
   std::string_view summary;
   std::vector<Parameter> query;
   bool always = false;      // answered even before the stored jobs are read back
-  bool takes_body = false;  // a JSON object of what may also stand in the query
+  bool takes_body = false;  // a JSON object with the parameters of the query
   Runs runs = Runs::where_it_may_wait;
   Tells tells = Tells::of_a_job;
 };
 
 std::span<const Route> routes();
 
-// The route for the request, whose query and path values are filled in; or the answer that needs no
-// route: an error, or what OPTIONS gets.
+// Returns the route for the request, and fills in the query and path values of the request; or the
+// answer if there is no route: an error, or that to OPTIONS.
 std::variant<const Route*, Response> find_route(Request& request);
 
 }  // namespace faultline

@@ -36,10 +36,10 @@ using asio::ip::tcp;
 
 constexpr auto kNoThrow = asio::as_tuple(asio::use_awaitable);
 
-// Requests in flight when the server stops get this long; whoever starts it again waits as long.
+// When the server stops, requests in flight get this long; a restart waits as long.
 constexpr std::chrono::seconds kStopLimit{8};
 
-// A flood of clients is not told one by one.
+// Only so many refused clients at once are told why: a flood is not answered one by one.
 constexpr std::size_t kMostRefusing = 64;
 
 constexpr std::chrono::seconds kReconcileInterval{1};
@@ -123,14 +123,14 @@ class Server::Impl {
     }
   }
 
-  // Whatever goes wrong with one connection, it must not be the last: a server that listens and
-  // accepts nobody looks alive to whoever would start it again.
+  // Goes on accepting, whatever goes wrong with one connection: a server that listens but accepts
+  // nobody looks alive, so nobody would start it again.
   asio::awaitable<void> accept() {
     while (!stopping_) {
       try {
         co_await accept_one();
       } catch (const std::exception& error) {
-        // Out of memory, most likely: what is in use will be given back, as descriptors are.
+        // Most likely out of memory: what is in use will be given back, as descriptors are.
         say(LogLevel::error, "not-accepted", "a connection could not be accepted",
             {{"why", error.what()}});
       }
@@ -173,14 +173,14 @@ class Server::Impl {
       asio::co_spawn(executor, run_session(connection, services_, threads_, options_.session),
                      std::move(ended));
     } catch (...) {
-      // It never ran, so nothing will say that it has ended.
+      // The session never ran, so `ended` is not called.
       services_.metrics.connection_closed();
       connections_.remove(connection);
       throw;
     }
   }
 
-  // Whoever comes next finds room, and whoever comes now is told why there is none.
+  // Tells the client why there is no room; the next one may find some.
   void start_refusal(std::shared_ptr<Connection> connection,
                      const asio::any_io_executor& executor) {
     ++refusing_;
@@ -226,7 +226,7 @@ class Server::Impl {
     if (stopping_ && connections_.empty()) finish_stop();
   }
 
-  // What shows with time only: a stream that stays open and says nothing more.
+  // Finds what only time shows: a stream that stays open but is silent.
   asio::awaitable<void> reconcile_now_and_then() {
     return now_and_then(reconcile_timer_, kReconcileInterval, "findings could not be stored",
                         [this] { services_.jobs.reconcile_open(); });
@@ -234,7 +234,7 @@ class Server::Impl {
 
   asio::awaitable<void> keep_house_now_and_then() {
     return now_and_then(housekeeping_timer_, kHousekeepingInterval,
-                        "what is stored could not be made smaller", options_.on_housekeeping);
+                        "the store could not be cleaned up", options_.on_housekeeping);
   }
 
   asio::awaitable<void> now_and_then(asio::steady_timer& timer, std::chrono::seconds between,
@@ -249,7 +249,7 @@ class Server::Impl {
       try {
         co_await offload(threads_.answering(), do_if_ready);
       } catch (const std::exception& error) {
-        // The disk refuses, or there is no memory: it may be better next time.
+        // The disk refuses, or there is no memory: it may work next time.
         say(LogLevel::error, "upkeep-failed", failure, {{"why", error.what()}});
       }
     }

@@ -16,12 +16,12 @@ struct ServerOptions {
   std::string address = "127.0.0.1";
   unsigned short port = 8686;  // 0: any free one
   std::size_t max_connections = 1024;
-  const TlsKeys* tls = nullptr;  // none: what comes is not encrypted
+  const TlsKeys* tls = nullptr;  // null: connections are not encrypted
   SessionOptions session;
-  // Called now and then, once jobs are known, where it may block.
+  // Called from time to time once jobs are known, on a thread where it may block.
   std::function<void()> on_housekeeping;
   std::function<void()>
-      on_hangup;  // called for SIGHUP, where it may block; empty: as the system does
+      on_hangup;  // called for SIGHUP, on a thread where it may block; empty: the system's default
 };
 
 class Server {
@@ -33,8 +33,8 @@ class Server {
   std::string url() const;
 
   // Serves until SIGTERM, SIGINT or stop(): then no connection is accepted, open uploads keep what
-  // they sent, requests in flight are answered. Reads the stored jobs back first, answering 503
-  // meanwhile. Throws what made that fail.
+  // they sent, requests in flight are answered. Learns the stored jobs first, and answers 503
+  // meanwhile. Throws if that fails.
   void run();
 
   void stop();  // from any thread

@@ -135,7 +135,7 @@ class Session {
     co_return response;
   }
 
-  // The problem, if it is not a small body that comes in time.
+  // Reads a small body; returns the answer if the body is too large, malformed or late.
   asio::awaitable<std::optional<Response>> take_body(Request& request, RequestReader& reader) {
     constexpr std::size_t kMostBody = std::size_t{64} * 1024;
     if (!co_await reader.invite_body()) co_return Response{.status = kClientLeft};
@@ -145,7 +145,8 @@ class Session {
       if (event == BodyEvent::end) co_return std::nullopt;
       if (event == BodyEvent::closed) co_return Response{.status = kClientLeft};
       if (event == BodyEvent::timeout)
-        co_return problem_response(Problem{.status = 408, .detail = "the body did not come"});
+        co_return problem_response(
+            Problem{.status = 408, .detail = "the body did not arrive in time"});
       if (event == BodyEvent::malformed)
         co_return problem_response(Problem{.status = 400,
                                            .detail = "the body is not what its header says",
@@ -154,7 +155,7 @@ class Session {
       for (const std::string_view piece : reader.pieces()) request.body += piece;
       if (request.body.size() > kMostBody)
         co_return problem_response(
-            Problem{.status = 413, .detail = "a body here holds at most 64 KiB"});
+            Problem{.status = 413, .detail = "the body is longer than 64 KiB"});
     }
   }
 

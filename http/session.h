@@ -19,9 +19,9 @@ class AuditLog;
 
 struct SessionOptions {
   std::chrono::seconds body_idle_limit{3600};
-  // The names under which requests may ask for this server; nothing: any.
+  // The names that requests may use for this server; nothing: any name.
   std::optional<ServerNames> host_names;
-  const Access* access = nullptr;  // none: nobody is asked who they are
+  const Access* access = nullptr;  // null: no tokens are asked for
   AuditLog* audit = nullptr;
 };
 

@@ -3,11 +3,11 @@
 namespace faultline {
 namespace {
 
-// Of the thread's own time, for on a busy machine all take long.
+// Processor time of the thread: on a busy machine, every read takes long by the clock.
 constexpr std::chrono::milliseconds kShort{20};
-// It may also wait, for the disk.
+// Time by the clock: a read may also wait for the disk.
 constexpr std::chrono::seconds kShortWait{5};
-// Nobody is ended for others before.
+// No read is ended for the sake of others before this.
 constexpr std::chrono::milliseconds kLeast{250};
 
 }  // namespace

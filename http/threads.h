@@ -1,4 +1,4 @@
-// Threads: where what computes or waits for the disk runs, so that those of sockets never do.
+// Threads: run all that computes or waits for the disk, so that the threads of sockets never do.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -19,14 +19,15 @@
 
 namespace faultline {
 
-// Work that asks of one job, or writes to it, takes turns: a slow job holds up itself alone.
+// Requests about one job take turns, so that a slow job holds up only itself.
 class Turns {
  public:
   explicit Turns(boost::asio::thread_pool& pool) : pool_(pool) {}
 
   boost::asio::any_io_executor of(const std::string& job) {
     const std::lock_guard lock(mutex_);
-    // Whoever works keeps the turns alive; forgetting them costs no more than some order.
+    // Work in progress keeps its strand alive. Forgetting the strands costs no more than some
+    // order.
     if (turns_.size() >= kMost) turns_.clear();
     return turns_.try_emplace(job, pool_.get_executor()).first->second;
   }
@@ -41,15 +42,15 @@ class Turns {
   std::map<std::string, Strand> turns_;
 };
 
-// Pieces of bodies that take long, since they inflate to very much. Each keeps the thread that it
-// is read on, so few may: of more than that the one that has taken most ends.
+// Pieces of bodies that take long, because they unpack to very much. Each keeps its thread busy, so
+// only a few may run: if there are more, the one that has taken most time ends.
 class LongReads {
  public:
   static constexpr std::size_t kMost = 8;
-  // Others, whose threads are never kept for long.
+  // Threads for other pieces, which never take long.
   static constexpr std::size_t kMostShort = 16;
 
-  // What one piece takes of its thread, while this lives. Used by that thread alone.
+  // Measures the time of one piece while this lives. Used only by the thread of the piece.
   class Turn {
    public:
     enum class May { go_on, stop_for_others, stop_for_good };
@@ -87,9 +88,10 @@ class Threads {
   // Bodies are unpacked and read here.
   boost::asio::any_io_executor parsing() { return parsing_.get_executor(); }
   LongReads& long_reads() { return long_reads_; }
-  // One thread that nobody else keeps busy: whoever restarts what does not answer asks here.
+  // One thread for health checks, which nothing else keeps busy: a server that does not answer them
+  // is restarted.
   boost::asio::any_io_executor health() { return health_.get_executor(); }
-  // What concerns no job, or all of them.
+  // For requests about no job, or about all jobs.
   boost::asio::any_io_executor answering() { return answering_.get_executor(); }
   boost::asio::any_io_executor answering(const std::string& job) { return turns_.of(job); }
 

@@ -16,20 +16,20 @@
 namespace faultline {
 namespace {
 
-// TLS takes a text in records of at most so many bytes.
+// TLS sends text in records of at most so many bytes.
 constexpr std::size_t kRecord = 16384;
 
 int as_int(std::size_t size) {
   return static_cast<int>(std::min<std::size_t>(size, std::numeric_limits<int>::max()));
 }
 
-// The first complaint of OpenSSL's queue, which is emptied.
+// The first error in OpenSSL's queue; empties the queue.
 std::string last_error() {
   const unsigned long code = ERR_get_error();
   ERR_clear_error();
   if (ERR_SYSTEM_ERROR(code)) return std::generic_category().message(ERR_GET_REASON(code));
   const char* reason = code == 0 ? nullptr : ERR_reason_error_string(code);
-  return reason == nullptr ? "no reason is told" : reason;
+  return reason == nullptr ? "no reason is given" : reason;
 }
 
 [[noreturn]] void refuse(std::string_view option, const std::string& file, std::string_view mend) {
@@ -51,7 +51,7 @@ TlsChannel::TlsChannel(SSL_CTX& context)
     BIO_free(out_);
     throw std::bad_alloc();
   }
-  // Empty, they ask for more instead of ending.
+  // An empty buffer means that more bytes are needed, not that the stream ended.
   BIO_set_mem_eof_return(in_, -1);
   BIO_set_mem_eof_return(out_, -1);
   SSL_set_bio(ssl_.get(), in_, out_);
@@ -89,7 +89,7 @@ TlsChannel::State TlsChannel::read(std::span<char> into, std::size_t& read) {
     if (result != 1) break;
     read += more;
   }
-  if (read > 0) return State::open;  // what ends it comes again
+  if (read > 0) return State::open;  // the next call gets the error again
   switch (SSL_get_error(ssl_.get(), result)) {
     case SSL_ERROR_WANT_READ:
     case SSL_ERROR_WANT_WRITE:
@@ -137,7 +137,7 @@ std::shared_ptr<const ClientCertificate> TlsChannel::client_certificate() {
   if (shown != nullptr && verified)
     client_certificate_ =
         std::make_shared<const ClientCertificate>(read_client_certificate(*shown));
-  ERR_clear_error();  // an extension that cannot be read leaves one
+  ERR_clear_error();  // an extension that cannot be read leaves an error
   return client_certificate_;
 }
 
@@ -152,21 +152,21 @@ TlsKeys::Loaded TlsKeys::load(const TlsFiles& files) {
   // Nobody is there to be asked for the password of a key.
   SSL_CTX_set_default_passwd_cb(context.get(), [](char*, int, int, void*) { return 0; });
   SSL_CTX_set_options(context.get(), SSL_OP_NO_RENEGOTIATION | SSL_OP_CIPHER_SERVER_PREFERENCE);
-  // A client that comes again is asked for its certificate again. The option is for tickets of TLS
-  // 1.2, the number for those of 1.3.
+  // Without tickets, a client that connects again is asked for its certificate again. The option is
+  // for TLS 1.2, the number for TLS 1.3.
   SSL_CTX_set_options(context.get(), SSL_OP_NO_TICKET);
   SSL_CTX_set_session_cache_mode(context.get(), SSL_SESS_CACHE_OFF);
   SSL_CTX_set_num_tickets(context.get(), 0);
   if (SSL_CTX_use_certificate_chain_file(context.get(), files.certificate.c_str()) != 1)
     refuse("--tls-cert", files.certificate,
-           "name a PEM file that holds the certificate, then those that it was issued by");
+           "name a PEM file with the certificate, followed by those of its issuers");
   if (SSL_CTX_use_PrivateKey_file(context.get(), files.key.c_str(), SSL_FILETYPE_PEM) != 1)
     refuse("--tls-key", files.key,
            "name a PEM file that holds the key of the certificate, without a password");
   if (!files.client_ca.empty()) {
     if (SSL_CTX_load_verify_locations(context.get(), files.client_ca.c_str(), nullptr) != 1)
       refuse("--tls-client-ca", files.client_ca,
-             "name a PEM file that holds the certificates by which clients' are issued");
+             "name a PEM file with the authorities that issue client certificates");
     SSL_CTX_set_client_CA_list(context.get(), SSL_load_client_CA_file(files.client_ca.c_str()));
     SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
   }

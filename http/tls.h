@@ -1,5 +1,5 @@
-// TLS: what the server proves itself with, and the encryption of one connection. It is done in
-// memory, so that the socket, its deadlines and its wake-ups stay the connection's own.
+// TLS: the keys of the server, and the encryption of one connection. Encryption works in memory, so
+// that Connection keeps the socket, its deadlines and its wake-ups.
 #pragma once
 
 #include <chrono>
@@ -20,9 +20,9 @@ typedef struct bio_st BIO;
 namespace faultline {
 
 struct TlsFiles {
-  std::string certificate;  // PEM: the server's own, then those that it was issued by
+  std::string certificate;  // PEM: the server's own, then those of its issuers
   std::string key;          // PEM
-  std::string client_ca;    // PEM: who may issue clients theirs; empty: clients need none
+  std::string client_ca;    // PEM: authorities that issue client certificates; empty: none needed
 };
 
 // The server's side of a connection.
@@ -38,7 +38,7 @@ class TlsChannel {
   // What came from the client's socket.
   void feed(std::span<const char> bytes);
 
-  // Decrypts, after the handshake that it makes first. open: `read` says how many bytes there are.
+  // Makes the handshake first, then decrypts. open: `read` bytes were written to `into`.
   State read(std::span<char> into, std::size_t& read);
 
   // False: there was no handshake, or the connection is broken.
@@ -48,10 +48,9 @@ class TlsChannel {
   // What is to be sent to the client's socket; empty: nothing.
   std::string take_output();
 
-  // Why the state is failed; empty where the client just went away.
+  // Why the state is failed; empty if the client just went away.
   const std::string& failure() const { return failure_; }
-  // The one that the client showed and an authority of ours issued; nothing: none was asked for, or
-  // the handshake is not done.
+  // The verified certificate of the client; null: none was asked for, or the handshake is not done.
   std::shared_ptr<const ClientCertificate> client_certificate();
   // Its first bytes were a request without TLS.
   bool spoke_plainly() const { return spoke_plainly_; }
@@ -67,13 +66,13 @@ class TlsChannel {
   std::shared_ptr<const ClientCertificate> client_certificate_;
 };
 
-// May be asked from any thread.
+// May be used from any thread.
 class TlsKeys {
  public:
-  // Throws std::runtime_error with one line that names the file and the mend.
+  // Throws std::runtime_error with one line that names the file and the fix.
   explicit TlsKeys(TlsFiles files);
 
-  // Reads the files again. Throws; then those that were in force stay.
+  // Reads the files again. If it throws, the previous keys stay in force.
   void reload();
 
   std::unique_ptr<TlsChannel> channel() const;

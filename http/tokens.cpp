@@ -25,7 +25,7 @@ constexpr std::string_view kHash = "sha256:";
 constexpr std::string_view kJobs = "jobs=";
 constexpr std::string_view kUntil = "until=";
 constexpr std::string_view kRate = "rate=";
-// So that a secret that is found somewhere is known for one of ours.
+// So that a secret that leaked is recognised as one of ours.
 constexpr std::string_view kSecret = "flt_";
 
 Sha256 hash_of(std::string_view secret) {
@@ -78,20 +78,21 @@ Result<Token> token_in(const std::vector<std::string_view>& words) {
   } else {
     Result<std::string> name = certificate_name_in(words[2]);
     if (!name)
-      return wrong(fmt::format("its third word is not sha256:HASH, and as a certificate's name: {}",
-                               name.error().message));
+      return wrong(
+          fmt::format("its third word is neither sha256:HASH nor the name of a certificate: {}",
+                      name.error().message));
     token.certificate = std::move(*name);
   }
   for (std::size_t i = 3; i < words.size(); ++i) {
     const std::string_view word = words[i];
     if (word.starts_with(kJobs) && word.size() > kJobs.size()) {
       token.jobs = word.substr(kJobs.size());
-      if (const auto good = check_name("the beginning of jobs' names", token.jobs); !good)
+      if (const auto good = check_name("the prefix after jobs=", token.jobs); !good)
         return good.error();
     } else if (word.starts_with(kUntil)) {
       token.until = parse_rfc3339(word.substr(kUntil.size()));
       if (!token.until)
-        return wrong(fmt::format("\"{}\" is not until= and a time as 2026-03-05T02:47:10Z",
+        return wrong(fmt::format("\"{}\" is not until= and a time such as 2026-03-05T02:47:10Z",
                                  printable_name(word)));
     } else if (word.starts_with(kRate)) {
       const std::string_view number = word.substr(kRate.size());
@@ -146,14 +147,16 @@ Result<Tokens> Tokens::parse(std::string_view text) {
     const bool is_known = std::ranges::any_of(
         tokens.all_, [&](const Token& known) { return known.name == token->name; });
     if (is_known)
-      return wrong(fmt::format("line {}: there is a token {} before; give each a name of its own",
-                               number, printable_name(token->name)));
+      return wrong(
+          fmt::format("line {}: an earlier line has a token {} too; give each a name of its own",
+                      number, printable_name(token->name)));
     const auto same = std::ranges::find_if(tokens.all_, [&](const Token& known) {
       return !known.certificate.empty() && known.certificate == token->certificate;
     });
     if (same != tokens.all_.end())
-      return wrong(fmt::format("line {}: {} stands for {} before; a certificate has one line",
-                               number, printable_name(same->name), token->certificate));
+      return wrong(
+          fmt::format("line {}: the token {} has the certificate {} already; give it one line",
+                      number, printable_name(same->name), token->certificate));
     tokens.all_.push_back(std::move(*token));
   }
   return tokens;

@@ -1,5 +1,5 @@
-// Who may do what: the tokens of a file. The file holds a hash of each secret, so that whoever
-// reads it can use none, or names the certificate that stands for it.
+// Who may do what: the tokens of a file. Each line holds the hash of a secret, so that a reader of
+// the file cannot use it, or the name of a certificate.
 #pragma once
 
 #include <array>
@@ -15,12 +15,12 @@ namespace faultline {
 
 enum class Scope : unsigned {
   ingest = 1,   // send logs, and see how far they are held
-  read = 2,     // ask
+  read = 2,     // ask for answers
   operate = 4,  // review findings
-  admin = 8,    // all of it, and delete jobs
+  admin = 8,    // all of these, and delete jobs
 };
 
-// Several of them, as bits.
+// Several scopes, as bits.
 class Scopes {
  public:
   constexpr Scopes() = default;
@@ -32,7 +32,7 @@ class Scopes {
   constexpr bool any_of(Scopes others) const { return (bits_ & others.bits_) != 0; }
   std::string text() const;  // "ingest,read"
 
-  // What it may also do.
+  // Adds the scopes that admin includes.
   constexpr Scopes with_implied() const {
     return any_of({Scope::admin}) ? Scopes{Scope::ingest, Scope::read, Scope::operate, Scope::admin}
                                   : *this;
@@ -50,8 +50,8 @@ using Sha256 = std::array<unsigned char, 32>;
 struct Token {
   std::string name;
   Scopes scopes;
-  std::string jobs;  // the beginning of the names of its jobs; empty: all
-  // Exactly one of the two is there.
+  std::string jobs;  // prefix of the names of its jobs; empty: all
+  // Exactly one of `hash` and `certificate` is set.
   std::optional<Sha256> hash;
   std::string certificate;  // a name of it (http/certificate.h)
   std::optional<Timestamp> until;
@@ -60,14 +60,14 @@ struct Token {
 
 class Tokens {
  public:
-  // NAME SCOPES WHO [jobs=PREFIX] [until=TIME] [rate=N], a line each; WHO is sha256:HASH or the
-  // name of a certificate, as cn:trainer; # begins a remark. An error names the line.
+  // Each line: NAME SCOPES WHO [jobs=PREFIX] [until=TIME] [rate=N]. WHO is sha256:HASH or the name
+  // of a certificate, such as cn:trainer; # begins a comment. An error names the line.
   static Result<Tokens> parse(std::string_view text);
 
-  // Nothing: there is none with that secret. It takes as long for any secret.
+  // Null if no token has this secret. Takes equally long for every secret.
   const Token* with_secret(std::string_view secret) const;
 
-  // Those that stand for a certificate of these names.
+  // The tokens for a certificate with one of these names.
   std::vector<const Token*> with_certificate(const std::vector<std::string>& names) const;
 
   std::size_t size() const { return all_.size(); }
@@ -77,7 +77,7 @@ class Tokens {
   std::vector<Token> all_;
 };
 
-// As a line of such a file.
+// The token as a line of the file.
 std::string line_of(const Token& token);
 
 struct NewToken {
@@ -85,7 +85,7 @@ struct NewToken {
   Token token;
 };
 
-// With a secret of 256 random bits, which nothing keeps.
+// Makes a secret of 256 random bits, which is stored nowhere.
 NewToken new_token(std::string name, Scopes scopes);
 
 }  // namespace faultline

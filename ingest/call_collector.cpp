@@ -16,13 +16,13 @@ std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
 
 std::uint64_t hash_of(std::string_view text) { return XXH3_64bits(text.data(), text.size()); }
 
-// Operations made by the program are printed as numbers that differ from rank to rank.
+// Operations that the program defines are printed as numbers that differ from rank to rank.
 int comparable_operation(int operation) {
   return operation >= Signature::kUserOperation || operation < 0 ? Signature::kUserOperation
                                                                  : operation;
 }
 
-// Milliseconds since the run began; where they cannot be told, as of the call before.
+// Milliseconds since the run began; if they are not known, those of the call before.
 std::uint32_t milliseconds_into(const CallRun& run, const EventTime& time) {
   const std::uint32_t before = run.calls.empty() ? 0 : run.calls.back().after_ms;
   if (!run.first_time.wall_us || !time.wall_us) return before;

@@ -41,7 +41,7 @@ class IndexTable {
   struct Slot {
     std::uint64_t hash = 0;
     std::uint32_t index = 0;
-    std::uint32_t epoch = 0;  // of another epoch: empty
+    std::uint32_t epoch = 0;  // a slot of another epoch is empty
   };
   void grow();
 
@@ -57,7 +57,7 @@ struct LinePlace {
   std::string_view text;
 };
 
-// A line as it is kept to be shown: without its end, and not at any length.
+// A line as it is kept for display: without its newline, and cut to a limit.
 std::string_view evidence_text(std::string_view line);
 
 class CallCollector {
@@ -66,15 +66,15 @@ class CallCollector {
   std::uint32_t speaker(Batch& batch, std::string_view host, std::int64_t pid, int device,
                         int rank);
 
-  // A run that begins takes `next_order` and moves it on. The line's text must stay where it is
-  // until keep_texts().
+  // A new run takes `next_order` and increments it. The line's text must stay where it is until
+  // keep_texts().
   void add(Batch& batch, std::uint32_t speaker, const NcclCall& call, const EventTime& time,
            const LinePlace& line, std::uint32_t& next_order);
 
   // Copies the last line of every run that grew into the batch.
   void keep_texts(Batch& batch);
 
-  // Later calls begin new runs: something happened that they must not be moved before.
+  // Makes later calls begin new runs, so that they do not come before what happened in between.
   void seal() { run_table_.clear(); }
 
   // The batch was taken; its indices mean nothing any more.
@@ -86,7 +86,7 @@ class CallCollector {
   IndexTable speaker_table_;
   IndexTable signature_table_;
   IndexTable run_table_;
-  std::uint32_t last_speaker_ = 0;            // most lines are by the speaker of the line before
+  std::uint32_t last_speaker_ = 0;            // most lines have the speaker of the line before
   std::vector<std::string_view> last_lines_;  // by run; empty: nothing new
   std::vector<std::uint32_t> grown_;          // runs with a last line to copy
 };

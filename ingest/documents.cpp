@@ -7,10 +7,11 @@
 namespace faultline {
 namespace {
 
-// The first word of what is saved. Before, one document was open at most, and nothing said whose.
+// The first word of the saved form. The older form has no such word, at most one open document, and
+// no speaker.
 constexpr std::string_view kWithSpeakers = "by speaker";
 
-// For each character, the formats that a line with it in front may begin, in their order.
+// For each character, the formats that a line may begin if that is its first character, in order.
 using FormatsByFirst = std::array<std::vector<const DocumentFormat*>, 256>;
 
 FormatsByFirst formats_by_first() {
@@ -32,8 +33,8 @@ const DocumentFormat& format_beside() {
 
 constexpr auto kWhenFed = [](const auto& entry) { return entry.second.last_line; };
 
-// Measuring takes as long as what it remembers. When it is done depends on the lines alone, so that
-// a body may be cut anywhere.
+// Measuring takes time in proportion to what a document remembers, so it is done seldom. When it is
+// done depends on the lines alone, so that a body may be cut anywhere.
 bool is_to_be_measured(std::int64_t lines, const DocumentLine& line) {
   constexpr std::int64_t kOneIn = 256;
   constexpr std::size_t kLong = 4096;
@@ -65,7 +66,7 @@ bool Documents::read_beside(const DocumentLine& line, std::vector<DocumentReadin
   return true;
 }
 
-// A line without a label may go on with what a labelled one began, and the other way round.
+// A line without a label may continue a document that a labelled line began, and vice versa.
 Documents::Opens::iterator Documents::open_for(const DocumentLine& line) {
   const Speaker speaker{std::string(line.host), line.rank};
   if (const auto own = open_.find(speaker); own != open_.end()) return own;
@@ -80,7 +81,7 @@ bool Documents::read(const DocumentLine& line, std::vector<DocumentReading>& rea
     const DocumentFormat* known = at == open_.end() ? nullptr : at->second.format;
     const std::size_t were_open = open_.size();
     if (known != nullptr && feed(at, line, readings)) {
-      // What an exception says may be the head of a list.
+      // The last line of one document may begin another: an exception may say the head of a list.
       const bool ended = open_.size() < were_open;
       const DocumentFormat* next = ended ? format_beginning_with(line.text) : nullptr;
       if (next != nullptr && next != known) begin(*next, line, readings);
@@ -179,7 +180,7 @@ bool Documents::restore_one(SavedBytesReader& saved, bool with_speaker) {
   }
   open.document = format->create();
   open.document->restore(saved);
-  if (!saved.ok()) return false;  // not ours
+  if (!saved.ok()) return false;  // these bytes are not ours
   if (format->beside)
     beside_ = std::move(open.document);
   else

@@ -1,6 +1,6 @@
-// The documents that a source is in the middle of, and the one whose lines stand among all others:
-// parsers/document.h tells what that is. Hosts and ranks whose lines are labelled and mixed have a
-// document each.
+// The documents that are open in a source, and the one whose lines stand among all other lines
+// (parsers/document.h explains it). If labelled lines of several hosts or ranks are mixed, each of
+// these has its own document.
 #pragma once
 
 #include <cstdint>
@@ -20,26 +20,26 @@ const DocumentFormat* format_beginning_with(std::string_view text);
 
 class Documents {
  public:
-  // What all documents may remember. One that would need more than its share is given up.
+  // What all documents together may remember. One that needs more than its share is given up.
   static constexpr std::size_t kMaxBytes = std::size_t{16} << 20;
-  // Whose documents may be open at once.
+  // How many speakers may have a document open at once.
   static constexpr std::size_t kMostSpeakers = 256;
 
   bool is_open() const { return !open_.empty(); }
 
-  // Also one whose lines stand among all others.
+  // Also counts the document whose lines stand among all other lines.
   bool is_underway() const { return is_open() || beside_ != nullptr; }
 
-  // Whether a line would be read as part of a document, by what is known before it is read.
+  // Whether a line may be part of a document, judged before it is read.
   bool wants(std::string_view text) const;
 
-  // True: the line is a document's, and whatever it completes is in `readings`.
+  // True: the line is part of a document, and whatever it completes is in `readings`.
   bool read(const DocumentLine& line, std::vector<DocumentReading>& readings);
 
   // Nothing follows.
   void close(std::vector<DocumentReading>& readings);
 
-  // Of the line that was read last; empty: it is not known yet.
+  // The dialect of the line that was read last; empty: not known yet.
   std::string_view dialect() const { return dialect_; }
 
   // Documents that were given up since the last call.
@@ -51,7 +51,7 @@ class Documents {
   void restore(std::string_view saved);
 
  private:
-  // Who says a line, as far as its labels tell.
+  // Who printed a line, as far as its labels say.
   struct Speaker {
     std::string host;
     int rank = -1;

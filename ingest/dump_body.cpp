@@ -7,13 +7,13 @@
 namespace faultline {
 namespace {
 
-// A pickle that is to be refused should not be held for long; looking is reading from its
-// beginning, so it is done seldom.
+// A pickle that will be refused should not be held for long. But each look reads it from its
+// beginning, so looks are rare.
 constexpr std::size_t kFirstLook = 4096;
 constexpr std::size_t kLookGrowth = 8;
 
-// What is held of a pickle grows twofold up to here, and then at once to all that it may come to:
-// while it grows there are two of it.
+// Up to here, the buffer of a pickle doubles when it is full. Then it grows at once to the limit,
+// because there are two copies while it grows.
 constexpr std::size_t kLastDoubling = kMaxPickleBytes / 3;
 
 }  // namespace

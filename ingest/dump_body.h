@@ -1,5 +1,5 @@
-// The dump that a source consists of, if it is one: held until it is whole, for it means nothing
-// line by line. What turns out to be text is given back to be read as lines.
+// Holds a source that consists of a dump until the dump is complete, because it means nothing line
+// by line. What turns out to be text is given back to be read as lines.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace faultline {
 
 class DumpBody {
  public:
-  // Of one dump as JSON; of a pickle, see kMaxPickleBytes.
+  // The most bytes of one JSON dump; for a pickle, see kMaxPickleBytes.
   static constexpr std::size_t kMaxBytes = std::size_t{64} << 20;
 
   // Whether bytes at the beginning of a source may belong to a dump.
@@ -32,7 +32,7 @@ class DumpBody {
     enum class What {
       wait,        // more has to come
       dump,        // `bytes` of what is held are a dump; drop them
-      broken_off,  // all of it is the beginning of one; more may come later
+      broken_off,  // what is held is the beginning of a dump; more may come later
       refused,     // and whatever follows is no text either
       text,
     };
@@ -41,8 +41,8 @@ class DumpBody {
     std::vector<DumpedFact> facts;
   };
 
-  // all: nothing follows. now: nothing does for the time being, so what is whole is to be found,
-  // however much it costs to look.
+  // all: nothing follows. now: nothing follows for the time being, so look for a complete dump,
+  // even if that is slow.
   Step next(bool all, bool now);
 
   void drop(std::size_t bytes);

@@ -14,7 +14,7 @@ namespace {
 
 using namespace std::string_view_literals;
 
-// Forms that are known by their bytes. Upper rows are looked at first.
+// Forms that are known by their bytes. The rows are tried from top to bottom.
 struct Magic {
   std::size_t at;
   std::string_view bytes;
@@ -25,12 +25,12 @@ struct Magic {
 };
 
 constexpr std::string_view kPacked =
-    ", which is not read here; unpack it, or send gzip, zstd, xz, bzip2, zip or tar.";
-constexpr std::string_view kPicture = " picture; send the log that it shows as text.";
+    ", which Faultline cannot read; unpack it, or send gzip, zstd, xz, bzip2, zip or tar.";
+constexpr std::string_view kPicture = " picture; send the log in it as text.";
 constexpr std::string_view kProgram = ", not a log; send what it printed.";
-constexpr std::string_view kCapture = " capture of packets; send it as text: tcpdump -n -r FILE.";
+constexpr std::string_view kCapture = " packet capture; send it as text: tcpdump -n -r FILE.";
 constexpr std::string_view kEncrypted = "; decrypt it and send it again.";
-constexpr std::string_view kDocument = "; send the log that it holds as plain text.";
+constexpr std::string_view kDocument = "; send the log in it as plain text.";
 constexpr std::string_view kData = ", not a log.";
 
 constexpr Magic kMagics[] = {
@@ -47,11 +47,11 @@ constexpr Magic kMagics[] = {
     {0, "070701", 6, "0", "an archive of cpio", kPacked},
     {0, "070707", 6, "0", "an archive of cpio", kPacked},
     {0, "\xc7\x71", 0, "", "an archive of cpio", kPacked},
-    {0, "%PDF-", 0, "", "a PDF", "; send the text it was made of, or what pdftotext makes of it."},
+    {0, "%PDF-", 0, "", "a PDF", "; send the original text, or the output of pdftotext."},
     {0, "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", 0, "", "a document of an office program", kDocument},
     {0, "{\\rtf1", 0, "", "rich text (RTF)", kDocument},
     {0, "\177ELF", 16, "\4\0"sv, "a core dump",
-     "; send what is said of it: gdb -batch -ex 'thread apply all bt' PROGRAM CORE."},
+     "; send its stacks as text: gdb -batch -ex 'thread apply all bt' PROGRAM CORE."},
     {0, "\177ELF", 0, "", "a program or a library (ELF)", kProgram},
     {0, "\xca\xfe\xba\xbe\0\0\0"sv, 0, "", "a compiled program", kProgram},
     {0, "\0asm"sv, 0, "", "a compiled program", kProgram},
@@ -61,9 +61,9 @@ constexpr Magic kMagics[] = {
     {0, "GIF89a", 0, "", "a GIF", kPicture},
     {0, "RIFF", 8, "WEBP", "a WebP", kPicture},
     {0, "SQLite format 3\0"sv, 0, "", "an SQLite database",
-     "; send it as text (of Nsight Systems: nsys stats FILE)."},
-    {0, "LPKSHHRH", 0, "", "a journal as systemd stores it",
-     "; send what journalctl --file FILE -o export prints."},
+     "; send it as text (from Nsight Systems: nsys stats FILE)."},
+    {0, "LPKSHHRH", 0, "", "a journal file of systemd",
+     "; send it as text: journalctl --file FILE -o export."},
     {0, "\xd4\xc3\xb2\xa1", 0, "", "a", kCapture},
     {0, "\xa1\xb2\xc3\xd4", 0, "", "a", kCapture},
     {0, "\x4d\x3c\xb2\xa1", 0, "", "a", kCapture},
@@ -71,7 +71,7 @@ constexpr Magic kMagics[] = {
     {0, "\2\0\0\0\0\0\0\0~\0\0\0"sv, 0, "", "a list of logins and boots (wtmp)",
      "; send it as text: last -x -F -f FILE."},
     {0, "PERFILE2", 0, "", "a recording of perf", "; send it as text: perf script -i FILE."},
-    {0, "PAR1", 4, "\x15", "a Parquet table", "; send its log lines as text, a line each."},
+    {0, "PAR1", 4, "\x15", "a Parquet table", "; send its log lines as text, one on each line."},
     {0, "\x89HDF\r\n\x1a\n", 0, "", "HDF5", kData},
     {0, "\x93NUMPY", 0, "", "an array of NumPy", kData},
     {0, "Salted__", 0, "", "encrypted (openssl enc)", kEncrypted},
@@ -87,8 +87,8 @@ Match match_at(std::string_view start, std::size_t at, std::string_view bytes) {
   return there.size() == bytes.size() ? Match::yes : Match::so_far;
 }
 
-// How many lines a body of one line was made of is told by what each of them would have once; 0
-// stands for any digit. `certain`: fewer of them may well stand in one line.
+// A text that each log line would have once: it shows how many lines a body of one line was made
+// of. A 0 stands for any digit. `certain`: one line may well have fewer of these.
 struct Mark {
   std::string_view text;
   std::uint64_t certain;
@@ -144,9 +144,8 @@ Told html_page(const BodyLook& body, const BodyCounts&) {
   const std::string_view head = trimmed(body.head());
   if (!begins_ignoring_case(head, "<!doctype html") && !begins_ignoring_case(head, "<html"))
     return std::nullopt;
-  return "This is an HTML page, not a log: of a login or an error, as a rule. Look at it, and "
-         "fetch "
-         "the log by its raw address.";
+  return "This is an HTML page, not a log, most likely of a login or an error. Look at it, and "
+         "fetch the log from its raw URL.";
 }
 
 Told name_of_a_file(const BodyLook& body, const BodyCounts& counts) {
@@ -159,7 +158,7 @@ Told name_of_a_file(const BodyLook& body, const BodyCounts& counts) {
   if (at != std::string_view::npos) name.remove_prefix(at + 1);
   if (name.find_first_of("./") == std::string_view::npos) return std::nullopt;
   return fmt::format(
-      "The body is the name of a file, not what is in it: send it with curl --data-binary @{}.",
+      "The body is the name of a file, not its content: send it with curl --data-binary @{}.",
       name);
 }
 
@@ -168,8 +167,8 @@ Told percent_encoded(const BodyLook& body, const BodyCounts&) {
   if (!body.one_line() || body.head().find(' ') != std::string_view::npos ||
       hex_escapes_in(body.head()) < kCertain)
     return std::nullopt;
-  return "The body is percent-encoded as that of a web form (curl --data-urlencode): send the file "
-         "as it is, with curl --data-binary @FILE.";
+  return "The body is percent-encoded like a web form (curl --data-urlencode): send the file as it "
+         "is, with curl --data-binary @FILE.";
 }
 
 Told base64(const BodyLook& body, const BodyCounts& counts) {
@@ -184,23 +183,22 @@ Told base64(const BodyLook& body, const BodyCounts& counts) {
   const bool mixed = std::ranges::any_of(head, [](char c) { return std::islower(c) != 0; }) &&
                      std::ranges::any_of(head, [](char c) { return std::isupper(c) != 0; });
   if (!mixed) return std::nullopt;
-  return "This is base64; decode it and send what it holds: base64 -d FILE.";
+  return "This is base64; decode it and send the result: base64 -d FILE.";
 }
 
 Told newlines_stripped(const BodyLook& body, const BodyCounts& counts) {
   if (!body.one_line() || body.lines_in_one() < 2) return std::nullopt;
-  // Records that stand on one line are told apart all the same; some shippers send them so.
+  // JSON records on one line are read one by one all the same; some shippers send them like this.
   if (counts.recognized > 0 && body.head().starts_with('{')) return std::nullopt;
   return fmt::format(
       "The whole body is one line of {} bytes and holds {} log lines: curl -d strips newlines; "
-      "send "
-      "it with --data-binary @FILE.",
+      "send it with --data-binary @FILE.",
       body.bytes(), body.lines_in_one());
 }
 
 Told carriage_returns(const BodyLook& body, const BodyCounts&) {
   if (!body.one_line() || std::ranges::count(trimmed(body.head()), '\r') < 2) return std::nullopt;
-  return "Its lines end in carriage returns alone; give them newlines: tr '\\r' '\\n' < FILE.";
+  return "Its lines end in carriage returns only; make them newlines: tr '\\r' '\\n' < FILE.";
 }
 
 Told json_without_lines(const BodyLook& body, const BodyCounts& counts) {
@@ -210,12 +208,12 @@ Told json_without_lines(const BodyLook& body, const BodyCounts& counts) {
   if (!is_json || counts.recognized > 0 || counts.lines == 0) return std::nullopt;
   if (names_a_line_field(head)) {
     if (counts.lines > counts.skipped) return std::nullopt;
-    return "This is JSON in one list that is too large for a line; send an object a line: "
+    return "This is one JSON list, too large for a line; send one object on each line: "
            "jq -c '.[]' FILE.";
   }
   return fmt::format(
       "This is JSON, but no field holds a log line (looked for {}); send the lines themselves, or "
-      "an object a line with one of these fields.",
+      "one object on each line with one of these fields.",
       names_of_line_fields());
 }
 
@@ -229,9 +227,8 @@ Told binary(const BodyLook& body, const BodyCounts& counts) {
   if (counts.recognized > 0 || controls == 0 ||
       controls < static_cast<std::ptrdiff_t>(body.head().size()) / kOneIn)
     return std::nullopt;
-  return "This is binary data of a form that is not known here; send the log as text, or packed "
-         "with "
-         "gzip, zstd, xz, bzip2, zip or tar.";
+  return "This is binary data of an unknown form; send the log as text, or packed with gzip, zstd, "
+         "xz, bzip2, zip or tar.";
 }
 
 Told overlong_lines(const BodyLook&, const BodyCounts& counts) {
@@ -243,13 +240,13 @@ Told overlong_lines(const BodyLook&, const BodyCounts& counts) {
 Told nothing_known(const BodyLook&, const BodyCounts& counts) {
   if (counts.lines == 0 || counts.recognized > 0) return std::nullopt;
   return fmt::format(
-      "Not one of {} lines is of a form that is known; send what NCCL (NCCL_DEBUG=INFO), the "
-      "kernel "
-      "(dmesg, journalctl -k), PyTorch or the launcher printed.",
+      "Not one of {} lines has a known form; send what NCCL (NCCL_DEBUG=INFO), the kernel (dmesg, "
+      "journalctl -k), PyTorch or the launcher printed.",
       counts.lines);
 }
 
-// Of texts. What comes first and is so is said; the rest would say the same less well.
+// What can be wrong with a text. Only the first that applies is said; the later ones would say the
+// same less well.
 constexpr Told (*kTexts[])(const BodyLook&, const BodyCounts&) = {
     html_page,        name_of_a_file,     percent_encoded, base64,         newlines_stripped,
     carriage_returns, json_without_lines, binary,          overlong_lines, nothing_known,
@@ -276,7 +273,7 @@ void BodyLook::feed(std::string_view bytes) {
   if (bytes.empty()) return;
   bytes_ += bytes.size();
   if (head_.size() < kHeadBytes) head_ += bytes.substr(0, kHeadBytes - head_.size());
-  if (newlines_ > 0) return;  // more than one line: no more is asked
+  if (newlines_ > 0) return;  // it has more than one line: the rest does not matter
   if (newline_last_) newlines_ = 1;
   const std::size_t newline = bytes.find('\n');
   if (newline != std::string_view::npos && newline + 1 < bytes.size()) newlines_ = 1;
@@ -288,7 +285,7 @@ void BodyLook::count_marks(std::string_view bytes) {
   for (std::size_t i = 0; i < kMarks; ++i) {
     const std::string_view mark = kLineMarks[i].text;
     marks_[i] += marks_in(bytes, mark);
-    // One that lies over the border.
+    // A mark that lies across the border between two stretches of bytes.
     std::string border = last_.substr(last_.size() - std::min(mark.size() - 1, last_.size()));
     border += bytes.substr(0, mark.size() - 1);
     marks_[i] += marks_in(border, mark);
@@ -307,7 +304,9 @@ std::uint64_t BodyLook::lines_in_one() const {
 std::vector<Hint> BodyLook::hints(const BodyCounts& counts) const {
   if (counts.refused || (bytes_ == 0 && counts.may_be_empty)) return {};
   if (bytes_ == 0)
-    return {{"The body is empty; is the file? curl sends it with --data-binary @FILE or -T FILE."}};
+    return {
+        {"The body is empty. If the file is not, send it with curl --data-binary @FILE or -T "
+         "FILE."}};
   for (const auto tell : kTexts)
     if (const Told told = tell(*this, counts)) return {{*told, tell != nothing_known}};
   return {};

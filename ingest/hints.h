@@ -1,5 +1,5 @@
 // What is wrong with a body that cannot be read, and what its sender can do about it: a sentence
-// for each, in one table of forms that are known by their first bytes and one of texts.
+// for each case. One table has the forms that are known by their first bytes, the other the texts.
 #pragma once
 
 #include <array>
@@ -11,30 +11,30 @@
 namespace faultline {
 
 struct UnreadableForm {
-  std::string hint;        // empty: not known to be one
+  std::string hint;        // empty: no such form is known
   bool undecided = false;  // more bytes could make it one
 };
 
-// Whether bytes that begin so are of a form in which there are no lines to be read.
+// Whether bytes that begin like this have a form without lines that can be read.
 UnreadableForm unreadable_form(std::string_view start);
 
 struct Hint {
   std::string text;
-  // False: nothing in it is known, and that is all that can be said. Among many files it may well
-  // be so of some.
+  // False: all that can be said is that no line of it is known, which is usual for some of many
+  // files.
   bool certain = true;
 };
 
-// What became of a body.
+// What was counted in a body.
 struct BodyCounts {
   std::uint64_t lines = 0;
   std::uint64_t recognized = 0;
   std::uint64_t skipped = 0;
-  bool refused = false;  // a dump in it was, and why is said already
+  bool refused = false;  // a dump in it was refused, and the sender knows why already
   bool may_be_empty = true;
 };
 
-// What has to be remembered of a file, as its bytes pass, to tell afterwards what is wrong with it.
+// What to remember of a file while its bytes pass, to say afterwards what is wrong with it.
 class BodyLook {
  public:
   static constexpr std::size_t kHeadBytes = 4096;
@@ -53,9 +53,9 @@ class BodyLook {
   void count_marks(std::string_view bytes);
 
   std::string head_;
-  std::string last_;  // bytes, which may be the first of a mark of a line
+  std::string last_;  // the last bytes: a mark may begin in them
   std::uint64_t bytes_ = 0;
-  std::uint64_t newlines_ = 0;  // but one at the end
+  std::uint64_t newlines_ = 0;  // without one at the end
   bool newline_last_ = false;
   std::array<std::uint64_t, kMarks> marks_{};
 };

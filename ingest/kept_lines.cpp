@@ -5,7 +5,7 @@
 namespace faultline {
 namespace {
 
-// Stored: numbers are never used for something else.
+// These numbers are stored: a number must never get another meaning.
 enum class Mark : std::uint8_t {
   text = 1,
   hidden_line = 2,
@@ -76,7 +76,7 @@ void visit_next(ByteReader& in, KeptLinesVisitor& visitor) {
     case Mark::close:
       return visitor.close();
   }
-  throw BadBytes("has a mark that nobody knows");
+  throw BadBytes("has an unknown mark");
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
-// What was read of a source, less its calls, in a form that can be read again: with newer parsers
-// and signatures, or to show what stands around a line. Secrets are hidden in it already.
+// What was read of a source, without its calls, in a form that can be read again: with newer
+// parsers and signatures, or to show what stands around a line. Secrets are hidden in it already.
 //
-// A stretch of it says what a Reader was given and told to do, in order. What cannot be given again
-// (a dump, a line too long, one that a later body shows a secret of) is passed over: what it told
-// stays as it is.
+// It records in order what a Reader was given and told to do. What cannot be read again is passed
+// over, and keeps its old events: a dump, a line that is too long, a line in which only a later
+// body shows a secret.
 #pragma once
 
 #include <cstdint>
@@ -24,10 +24,10 @@ struct LineSpan {
 
 class LineKeeper {
  public:
-  // A line with its newline, of which secrets are hidden; `bytes`: how long it was.
+  // A complete line in which secrets are hidden; `bytes`: its original length with the newline.
   void line(std::string_view text, std::uint64_t bytes);
-  // The beginning of a line that is not complete; nothing is hidden in it. And more of such a line;
-  // `ends`: with its newline; `counted`: as a line already.
+  // piece: the beginning of a line that is not complete; nothing is hidden in it. rest: more of
+  // such a line; `ends`: the newline follows; `counted`: the line was counted already.
   void piece(std::string_view text);
   void rest(std::string_view text, bool ends, bool counted);
   void blank(std::uint64_t lines);
@@ -41,7 +41,7 @@ class LineKeeper {
   void finish();
   void close();
 
-  // Since the last take: only calls were read, if anything, in a body that may go on.
+  // Since the last take(), nothing but calls was read, in a body that may go on.
   bool has_only_calls() const { return only_calls_; }
   std::string take();
 
@@ -50,18 +50,18 @@ class LineKeeper {
   void end_all();
 
   ByteWriter out_;
-  std::string text_;  // not written yet; so the next two
+  std::string text_;  // not written yet, like the next two
   LineSpan calls_;
   LineSpan passed_;
   bool only_calls_ = true;
 };
 
-// Whoever reads it back.
+// Gets what read_kept_lines() reads.
 class KeptLinesVisitor {
  public:
   virtual ~KeptLinesVisitor() = default;
   virtual void text(std::string_view bytes) = 0;  // as it was read, newlines and all
-  // Goes on with what came before, and makes no sense without.
+  // Continues the line before, and makes no sense without it.
   virtual void rest(std::string_view bytes, bool counted) = 0;
   virtual void hidden_line(std::string_view text, std::uint64_t bytes) = 0;  // without its newline
   virtual void blank(std::uint64_t lines) = 0;
@@ -75,7 +75,7 @@ class KeptLinesVisitor {
   virtual void close() = 0;
 };
 
-// Refused: it is damaged, and some of it may have been visited.
+// An error: it is damaged. Some of it may have been visited.
 Result<void> read_kept_lines(std::string_view kept, KeptLinesVisitor& visitor);
 
 }  // namespace faultline

@@ -18,7 +18,7 @@
 namespace faultline {
 namespace {
 
-// NCCL's own words hold no secrets; what they quote of settings and addresses may:
+// NCCL's own words hold no secrets, but settings and addresses that they quote may:
 // "NCCL_NET_PLUGIN set by environment to".
 bool may_quote(std::string_view text) {
   return text.starts_with("NCCL_") || std::memchr(text.data(), '=', text.size()) != nullptr ||
@@ -36,11 +36,11 @@ constexpr std::uint32_t kNobody = std::numeric_limits<std::uint32_t>::max();
 
 constexpr std::size_t kMostReserved = 8192;  // events of the batch to come
 
-// A warning that goes on over more lines than this is no warning of ours.
+// A text that grows longer than this is no warning of NCCL.
 constexpr std::size_t kMaxRemarkBytes = 4096;
 
-// A word of eight bytes at a time: no escapes or holes in it, no line of another process. A
-// message may speak of the "NCCL version".
+// Whether a message holds no control characters (escapes, NULs) and no line of another process. It
+// looks at eight bytes at a time. A message may speak of the "NCCL version".
 bool is_plain(std::string_view message) {
   constexpr std::uint64_t kBlanks = 0x2020202020202020;
   constexpr std::uint64_t kHighs = 0x8080808080808080;
@@ -66,8 +66,8 @@ void shorten(std::vector<NamedValue>& values) {
       if (text->size() > kMostBytes) text->resize(kMostBytes);
 }
 
-// Python that a distribution installs as a program of its own: what raises there is no rank, except
-// a launcher with an exception of PyTorch's.
+// Whether a Python program that the distribution installs raised this: it is no rank, except a
+// launcher that raises an exception of PyTorch.
 bool is_of_a_service(const Fact& fact) {
   const auto* exception = std::get_if<PythonException>(&fact);
   if (exception == nullptr || exception->file.ends_with(".py") ||
@@ -89,7 +89,7 @@ void LineReader::set_boot_time(Timestamp boot_time) {
   boot_us_ = boot_time.time_since_epoch().count();
 }
 
-// Asked between batches: of one that is being filled, nothing was promised.
+// Call it between batches: it promises nothing about a batch that is being filled.
 LineReader::Memory LineReader::save() const {
   Memory memory{rows_.save(), unwrapper_.save(), documents_.save(), {}};
   if (last_warning_.line != 0) {
@@ -140,8 +140,7 @@ void LineReader::begin_batch() {
   weight_ = 0;
 }
 
-// A line of the kernel's that means something as it stands is told with its batch: it may be the
-// last one.
+// A kernel line that a signature knows as it stands goes out with its batch: no line may follow it.
 bool LineReader::waits_for_nothing(const Event& event) const {
   const auto* remark = std::get_if<Remark>(&event.fact);
   return remark != nullptr && remark->dialect == kKernel && wanted_.knows(*remark);
@@ -166,7 +165,7 @@ Batch LineReader::take() {
 
 LineReader::Read LineReader::read(const LinePlace& line, LineEnd end, bool counted) {
   if (end == LineEnd::there) return read_as_it_is(line, end, counted);
-  // Its rest may come, and it is read anew: behind what was before it.
+  // If the rest comes, the line is read anew, with the secret that the line before it left open.
   OpenSecret before = open_secret_;
   const Read read = read_as_it_is(line, end, counted);
   if (!read.told) open_secret_ = std::move(before);
@@ -178,7 +177,7 @@ LineReader::Read LineReader::read_as_it_is(const LinePlace& line, LineEnd end, b
   if (!rows_.is_watching()) return read_line(line, end, counted);
   LinePlace place = line;
   searched_ = true;
-  row_is_hidden_ = wanted_.hides(line.text, false, open_secret_, hidden_row_);
+  row_is_hidden_ = wanted_.hides(line.text, end != LineEnd::there, open_secret_, hidden_row_);
   if (row_is_hidden_) place.text = hidden_row_;
   has_joined_ = has_joined_this_ = false;
   has_hidden_ = row_is_hidden_;
@@ -187,13 +186,13 @@ LineReader::Read LineReader::read_as_it_is(const LinePlace& line, LineEnd end, b
   read.is_row = has_joined_this_ || read.waits;
   read.has_joined = has_joined_;
   read.has_hidden = has_hidden_;
-  read.is_call = false;  // its length tells something of the rows
+  read.is_call = false;  // rows_ needs the length of each line
   return read;
 }
 
 void LineReader::hide_secrets(LinePlace& place) {
   if (std::exchange(searched_, true)) return;
-  is_hidden_ = wanted_.hides(place.text, false, open_secret_, hidden_);
+  is_hidden_ = wanted_.hides(place.text, line_end_ != LineEnd::there, open_secret_, hidden_);
   if (is_hidden_) place.text = hidden_;
 }
 
@@ -224,7 +223,7 @@ LineReader::Read LineReader::read_row(const LinePlace& place, LineEnd end, bool 
       return was_last || end != LineEnd::there ? read_joined(place, end) : Read{};
     }
     read_joined(place, LineEnd::there);
-    if (last_warning_.line == place.number) --last_warning_.line;  // the row stands behind it
+    if (last_warning_.line == place.number) --last_warning_.line;  // this row comes after it
   }
   if (rows_.is_joining()) {
     if (end == LineEnd::there && rows_.begin(place.text, place.number)) return {};
@@ -242,7 +241,7 @@ LineReader::Read LineReader::read_row(const LinePlace& place, LineEnd end, bool 
   return read;
 }
 
-// It stands where the last of its rows does, or the one that showed that there are no more.
+// A joined line is placed on the last of its rows, or on the row that showed that it had ended.
 LineReader::Read LineReader::read_joined(LinePlace place, LineEnd end) {
   const WrappedRows::Line line = rows_.take();
   if (last_warning_.line != 0 && last_warning_.line + 1 == line.first_row)
@@ -252,7 +251,7 @@ LineReader::Read LineReader::read_joined(LinePlace place, LineEnd end) {
   has_joined_ = true;
   searched_ = false;
   const Read read = read_line(place, end, line.counted);
-  has_hidden_ = has_hidden_ || (is_hidden_ && hidden_ != line.text);  // not in a row already
+  has_hidden_ = has_hidden_ || (is_hidden_ && hidden_ != line.text);  // not hidden in a row already
   is_guess_ = false;
   calls_.keep_texts(batch_);
   if (read.told) rows_.told_more();
@@ -286,7 +285,7 @@ LineReader::Read LineReader::read_line(LinePlace place, LineEnd end, bool counte
               is_alone && is_one && calls_told_ == calls_before + 1 && facts_ == facts_before + 1};
 }
 
-// A line may hold several messages, and yet is one line: the first that is recognized counts.
+// A line with several messages counts once, for the first message that is recognized.
 bool LineReader::count_line() {
   if (std::exchange(counted_, true)) return false;
   ++batch_.recognized;
@@ -323,8 +322,8 @@ void LineReader::keep(std::vector<DumpedFact>& facts, std::uint64_t number, std:
     keep_fact(std::move(told.fact), speaker, told.time, {number, offset, told.text});
 }
 
-// The usual line, HOST:PID:TID [DEV] NCCL INFO with nothing around it, and the hot one: a call.
-// Most are by the thread that printed the one before, and begin with the same bytes.
+// Reads the usual line, HOST:PID:TID [DEV] NCCL INFO with nothing around it. Most are calls: this
+// is the hot path. Most are by the thread of the line before, and begin with the same bytes.
 bool LineReader::read_plain_nccl(const LinePlace& place) {
   if (last_frame_.empty() || !place.text.starts_with(last_frame_)) {
     NcclLine frame;
@@ -361,8 +360,8 @@ std::uint32_t LineReader::frames_speaker() {
   return last_frames_speaker_;
 }
 
-// Of a source's last line, without a newline, the end of a sentence is the end of it; and so are
-// the words by which a launcher says how a process ended.
+// Whether a line without its newline may go on. The last line of a source is complete if it ends as
+// a sentence does, or with the words by which a launcher says how a process ended.
 bool LineReader::may_be_cut(std::string_view text) const {
   if (line_end_ == LineEnd::there) return false;
   if (line_end_ == LineEnd::missing) return true;
@@ -398,7 +397,7 @@ bool LineReader::ask_parsers(const Message& message, const LinePlace& place) {
     if (parser.ends_openly && may_be_cut(message.text)) continue;
     readings_.clear();
     if (!parser.parse(message.text, readings_)) continue;
-    // What was done to the machine also matters to those who read remarks.
+    // Upkeep of the machine is also kept as a remark, because signatures ask for it.
     const bool quoted = message.from_user_space && parser.dialect == kKernel;
     if ((readings_.empty() && !quoted) || tells_of_upkeep())
       keep_remark(message, place, parser.dialect);
@@ -409,7 +408,7 @@ bool LineReader::ask_parsers(const Message& message, const LinePlace& place) {
   return false;
 }
 
-// What no one reads may stand behind a host's label, and be the first of the source that shows it.
+// A line that no parser knows may begin with the label of a host, which no line before has shown.
 bool LineReader::read_behind_label(const Message& message, const LinePlace& place) {
   if (message.from_kernel || !message.program.empty()) return false;
   const std::optional<LabelledLine> labelled = possible_label(message.text);
@@ -425,8 +424,8 @@ bool LineReader::read_behind_label(const Message& message, const LinePlace& plac
   return true;
 }
 
-// Many a report is posted without the newline of its last row: that row is whole where it ends with
-// what closes something, or is a rule.
+// Reports are often posted without the newline of their last row. That row is complete if it ends
+// with a closing bracket or quote, or is a rule of "=" or "-".
 bool LineReader::may_be_cut_row(std::string_view text) const {
   constexpr std::string_view kCloses = "]}\"'";
   if (!may_be_cut(text)) return false;
@@ -438,7 +437,7 @@ bool LineReader::may_be_cut_row(std::string_view text) const {
 
 // True: the line belongs to a document.
 bool LineReader::read_document(const Message& message, const LinePlace& place) {
-  // No tool's report begins with a line of the kernel's own; there may be very many of them.
+  // No document begins with a line of the kernel, and there may be very many of these.
   if (message.from_kernel && !documents_.is_open()) return false;
   // Documents wait for the whole line: one that was cut off may say something else.
   if (line_end_ == LineEnd::missing) return documents_.wants(message.text);
@@ -468,7 +467,7 @@ void LineReader::keep_document_readings(const Message& message, const LinePlace&
   }
 }
 
-// NCCL's lines inside wrappers, in merged lines, without a host: what the quick way leaves.
+// Reads the lines of NCCL that the quick way leaves: wrapped, merged, without a host.
 bool LineReader::read_nccl(const Message& message, const LinePlace& place) {
   if (message.text.find("NCCL ") == std::string_view::npos) return false;
   NcclLine line;
@@ -503,7 +502,7 @@ std::uint32_t LineReader::speaker_of(const NcclLine& line, const Message& messag
                         message.rank);
 }
 
-// Everything NCCL says but calls.
+// Keeps everything that NCCL says, except calls.
 void LineReader::keep_nccl(const NcclLine& line, const Message& message, const LinePlace& place) {
   nccl_facts_.clear();
   const NcclForm* form = read_nccl_line(line, nccl_facts_);
@@ -519,8 +518,8 @@ void LineReader::keep_nccl(const NcclLine& line, const Message& message, const L
     last_warning_ = {place.number, batch_.events.size() - 1, {}, facts_, calls_told_};
 }
 
-// The line may have been cut anywhere. Of a warning that nothing can complete any more, its
-// beginning is better than nothing.
+// The line may have been cut anywhere. If nothing can complete a warning any more, its beginning is
+// better than nothing.
 void LineReader::drop_unfinished() {
   std::erase_if(nccl_facts_, [this](const Fact& fact) {
     if (line_end_ == LineEnd::lost && std::holds_alternative<Remark>(fact)) return false;
@@ -528,10 +527,10 @@ void LineReader::drop_unfinished() {
   });
 }
 
-// A warning of several lines, of which only the first has a frame; or a line of the kernel's that a
-// mail broke.
+// Continues a warning of several lines, of which only the first has a frame; or a kernel line that
+// a mail broke.
 bool LineReader::continue_warning(const Message& message, const LinePlace& place) {
-  constexpr std::size_t kMostPieces = 3;  // a narrow terminal's
+  constexpr std::size_t kMostPieces = 3;  // as on a narrow terminal
   if (last_warning_.line == 0 || place.number != last_warning_.line + 1) return false;
   if (message.from_kernel) return false;
   Event& event = batch_.events[last_warning_.event];
@@ -561,9 +560,9 @@ bool LineReader::continue_warning(const Message& message, const LinePlace& place
   return true;
 }
 
-// What waits for the next line is kept apart from what does not, so it must be little.
+// Events that wait for the next line are kept apart from the others, so they must be few.
 void LineReader::forget_warning_that_ended(std::uint64_t number) {
-  constexpr std::uint64_t kMostFacts = 8;  // told since
+  constexpr std::uint64_t kMostFacts = 8;  // since the warning
   if (last_warning_.line == 0) return;
   if (last_warning_.line != number || calls_told_ != last_warning_.calls ||
       facts_ - last_warning_.facts > kMostFacts)
@@ -581,7 +580,8 @@ void LineReader::keep_readings(const Message& message, const LinePlace& place) {
   for (Reading& reading : readings_) {
     auto* xid = std::get_if<GpuXid>(&reading.fact);
     auto* sxid = std::get_if<SwitchError>(&reading.fact);
-    // A program that quotes the driver; the fabric manager is a program and speaks for itself.
+    // Leave out programs that quote the driver. The fabric manager, also a program, reports its own
+    // errors.
     if (message.from_user_space && (xid || (sxid && sxid->teller == "driver"))) continue;
     if (is_of_a_service(reading.fact)) continue;
     if (xid) xid->repeated *= message.repeated;
@@ -598,7 +598,7 @@ void LineReader::keep_readings(const Message& message, const LinePlace& place) {
 
 void LineReader::keep_fact(Fact&& fact, std::uint32_t speaker, const EventTime& time,
                            const LinePlace& place) {
-  // Said once, and only where there are stamps that need it.
+  // Passed on once, and only if there are stamps that need it.
   if (boot_us_ && time.uptime_us)
     keep_fact(ClockReading{.wall_us = *std::exchange(boot_us_, std::nullopt), .teller = "sender"},
               speaker, EventTime::since_boot(0), place);
@@ -664,7 +664,7 @@ bool LineReader::keep_unclaimed(const Message& message, const LinePlace& place) 
   return found.is_of_kernel;
 }
 
-// A line that nobody reads stays one that tells nothing; it is kept to be shown. The kernel and the
+// Keeps a line that no parser knows, only to show it: it does not count as read. The kernel and the
 // programs of a host complain all day: what they say is a hint at most.
 void LineReader::keep_trouble(const Message& message, const LinePlace& place) {
   if (line_end_ == LineEnd::missing || is_guess_) return;

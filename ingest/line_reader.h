@@ -1,5 +1,5 @@
-// From the text of a line to facts in a batch: takes it out of what it is wrapped in, finds who can
-// read it, and keeps what is said. Knows nothing of where lines come from.
+// LineReader: turns the text of a line into facts in a batch. It unwraps the line, finds the parser
+// that can read it, and keeps what the parser gives. It does not know where lines come from.
 #pragma once
 
 #include <array>
@@ -27,7 +27,7 @@
 
 namespace faultline {
 
-// Whether a line has its newline; lost: nothing will follow any more.
+// Whether a line has its newline. missing: it may still come. lost: nothing will follow.
 enum class LineEnd { there, missing, lost };
 
 class LineReader {
@@ -36,70 +36,71 @@ class LineReader {
 
   void set_boot_time(Timestamp boot_time);
 
-  // What comes next does not go on with what came before.
+  // The next line does not continue anything before it.
   void begin_file();
 
   struct Read {
-    bool told = false;        // a fact or a call came of it
-    bool counted = false;     // among the recognized lines, or those skipped
-    bool is_call = false;     // and nothing else, and nothing that is underway waits for it
-    bool is_row = false;      // it is of a line that was joined, or waits for the next row
-    bool waits = false;       // it does that
-    bool has_joined = false;  // rows before it to a line, and maybe it
-    bool has_hidden = false;  // secrets of a row or of a joined line
+    bool told = false;        // it gave a fact or a call
+    bool counted = false;     // it was counted as recognized or as skipped
+    bool is_call = false;     // it is a call and nothing else, and nothing underway needs it
+    bool is_row = false;      // it is a row of a line that was joined, or waits for the next row
+    bool waits = false;       // it waits for the next row
+    bool has_joined = false;  // rows before it were joined to a line, maybe with it
+    bool has_hidden = false;  // secrets in a row or a joined line were hidden
   };
 
-  // counted: its beginning was read before, and the line is counted.
+  // counted: the line was counted when its beginning was read.
   Read read(const LinePlace& line, LineEnd end, bool counted);
 
-  // Of a secret that lies over several lines.
+  // The secret that the last line left open for the next.
   const OpenSecret& open_secret() const { return open_secret_; }
   void go_on_with(OpenSecret open) { open_secret_ = std::move(open); }
 
-  // Of the line that was read last: as it may be kept.
+  // The line that was read last, in the form in which it may be kept.
   std::string_view without_secrets_as_read(std::string_view line) const {
     if (row_is_hidden_) return hidden_row_;
     return is_hidden_ ? std::string_view(hidden_) : line;
   }
 
-  // The lines are rows of broken ones.
+  // Whether the lines are rows of wrapped lines.
   bool is_joining() const { return rows_.is_joining(); }
 
-  // So many calls stood here; they were read before, and are not wanted again.
+  // Passes over this many calls, which were read before.
   void pass_calls(std::uint64_t calls);
 
-  // Something stood here that is not read again.
+  // Passes over something that is not read again.
   void pass_others();
 
-  // Blank lines need not be read: nothing that would know of them is underway.
+  // Whether blank lines need not be read, because nothing underway depends on them.
   bool ignores_blank_lines() const {
     return !documents_.is_open() && last_warning_.line == 0 && !rows_.waits() &&
            unwrapper_.passes_blank_lines();
   }
 
-  // What a dump or a trace tells, and no line of text.
+  // Keeps the facts of a dump or a trace, which no line of text gave.
   void keep(std::vector<DumpedFact>& facts, std::uint64_t number, std::uint64_t offset);
 
-  // What of these bytes may be kept: a line that has not come to its end, a dump.
+  // These bytes (of a line without its end, of a dump) in the form in which they may be kept.
   std::string without_secrets(std::string_view bytes) const;
 
-  // No line will come any more; what waited for one is read, and stands on the last.
+  // No more lines will come: reads what waited for one, and places it on the last line.
   void close(LinePlace last);
 
-  // The sender has paused: what waits for the next line to go on with it is told as it stands.
+  // The sender has paused: a warning that waits for the next line is complete as it stands.
   void settle() { last_warning_ = {}; }
 
-  // Before the bytes of lines that were read go away.
+  // Call it before the bytes of the lines that were read go away.
   void keep_texts() { calls_.keep_texts(batch_); }
 
-  // What is being filled. Lines, offsets and ends are counted by who has the bytes.
+  // The batch being filled. The caller has the bytes, so it sets the lines, the offsets and the
+  // end.
   Batch& batch() { return batch_; }
   std::uint64_t weight() const { return weight_; }  // of its events
 
-  // A warning that the next line may go on with stays behind, for the batch after this one.
+  // A warning that the next line may continue stays behind, for the next batch.
   Batch take();
 
-  // What it was in the midst of, between two lines. Opaque; usually empty.
+  // What it remembers between two lines. Opaque; usually empty.
   struct Memory {
     std::string rows;
     std::string wrapping;
@@ -113,7 +114,7 @@ class LineReader {
   Memory save() const;
   void restore(const Memory& memory);
 
-  // Of the whole source, in the midst of whatever it is.
+  // The forms of unread lines in the whole source.
   UnreadForms& unread() { return unread_; }
   const UnreadForms& unread() const { return unread_; }
 
@@ -159,11 +160,11 @@ class LineReader {
   std::string hidden_;          // the line in hand without its secrets
   bool searched_ = false;       // the line in hand is searched for secrets
   bool is_hidden_ = false;      // and some were found
-  std::string hidden_row_;      // a row by itself; joining others has hidden_ for itself
-  bool row_is_hidden_ = false;  // secrets were found in it
-  OpenSecret open_secret_;      // by the line before
+  std::string hidden_row_;      // the row in hand without its secrets; a joined line has hidden_
+  bool row_is_hidden_ = false;  // secrets were found in the row
+  OpenSecret open_secret_;      // from the line before
   WrappedRows rows_;
-  bool has_joined_ = false;  // rows, in this read; so the next two
+  bool has_joined_ = false;  // rows were joined in this read; the next two are of this read, too
   bool has_joined_this_ = false;
   bool has_hidden_ = false;
   Unwrapper unwrapper_;
@@ -176,10 +177,10 @@ class LineReader {
   std::vector<DocumentReading> document_readings_;
   LineEnd line_end_ = LineEnd::there;  // of the line being read
   bool counted_ = false;               // see Read
-  bool is_guess_ = false;              // it is made of rows that may be no line
+  bool is_guess_ = false;              // it is joined from rows that may not belong together
 
   Batch batch_;
-  // Counted here, for the batch counts by name.
+  // Counted here, because the batch counts by name, which is slower.
   std::uint64_t nccl_lines_ = 0;
   std::uint64_t kernel_lines_ = 0;
   std::array<std::uint64_t, kNcclSubsystems> without_fact_{};
@@ -192,7 +193,7 @@ class LineReader {
   std::uint64_t weight_ = 0;
   std::uint64_t facts_ = 0;
   std::uint64_t calls_told_ = 0;
-  std::optional<std::int64_t> boot_us_;  // told by the sender, and not passed on yet
+  std::optional<std::int64_t> boot_us_;  // from the sender, and not passed on yet
 };
 
 }  // namespace faultline

@@ -13,10 +13,10 @@
 namespace faultline {
 namespace {
 
-// The carry: a byte of flags, the unfinished line with its length, then the wrappers' own memory;
-// inside a document that too with its length, and then the document's; before both a warning that
-// may go on, with its length. In the midst of a dump the unfinished line is what there is of it, in
-// the midst of a trace what is remembered of it; behind either there is nothing of another yet.
+// The carry: a byte of flags, the unfinished line with its length, then what the wrappers remember.
+// Inside a document, the wrappers' part has its length in front, and the document's part follows.
+// An open warning, with its length, stands before both. Inside a dump or a trace, what has come or
+// is remembered of it stands in place of the unfinished line, and nothing follows.
 constexpr unsigned char kDiscarding = 1;
 constexpr unsigned char kTailCounted = 2;
 constexpr unsigned char kTailRead = 4;
@@ -26,17 +26,18 @@ constexpr unsigned char kPassingOver = 32;
 constexpr unsigned char kTailRecognized = 64;
 constexpr unsigned char kInWarning = 128;
 constexpr unsigned char kInTrace = kInDump | kInDocument;
-// Alone in front of the carry: with its length, what is known of rows that lines were broken into.
+// These parts may stand in front of the carry, each with its own flags and length. The last of
+// them: what is known of rows into which lines were broken.
 constexpr unsigned char kRows = kInDump | kPassingOver;
-// So is, before that, how long the last line was: what is told at the end stands there.
+// Before it: the length of the last line, on which facts at the end of the source are placed.
 constexpr unsigned char kLastLine = kRows | kDiscarding;
-// In front of all, in whatever midst it is: which lines were kept that look like trouble.
+// In front of all, also inside a dump: the forms of unread lines that were kept.
 constexpr unsigned char kUnread = kRows | kTailCounted;
-// Behind that: it is in the midst of a private key; or, with its name, of a setting without its
-// value.
+// Behind that, an open secret. Empty: inside a private key; else the name of a setting whose value
+// has not come yet.
 constexpr unsigned char kInSecret = kRows | kTailRead;
 
-// Of a dump or a trace that breaks off, the most that waits over a restart for its rest.
+// The most of an unfinished dump or trace that is kept over a restart, to wait for its rest.
 constexpr std::size_t kMaxCarriedDump = std::size_t{16} << 20;
 
 void append_length(std::string& out, std::uint64_t length) {
@@ -185,7 +186,7 @@ class Reader::Impl {
   void read_to_the_end() {
     batch().end = read_all();
     if (batch().end == SourceEnd::whole) batch().end = SourceEnd::closed;
-    // The piece that came last stands on the last line, which an earlier batch may have told of.
+    // The last piece is placed on the last line, which may belong to an earlier batch.
     batch().first_line = std::min(batch().first_line, lines_);
     line_reader_.close({lines_, last_line_start_, {}});
     line_reader_.keep_texts();
@@ -254,7 +255,7 @@ class Reader::Impl {
     if (keeper_) keeper_->pass(lines, end);
   }
 
-  // What is held in the midst of something goes with the batch that ends here.
+  // What is held of something unfinished belongs to the batch that ends here.
   void keep_unfinished(std::uint64_t lines_before) {
     if (keeper_)
       keeper_->unfinished(line_start_, tail_, readable(), lines_ - lines_before, tail_counted_);
@@ -266,7 +267,7 @@ class Reader::Impl {
     return carry.append(text);
   }
 
-  // Reads what there is, as nothing follows; returns how the source ended.
+  // Reads all that is there, because nothing follows. Returns how the source ended.
   SourceEnd read_all() {
     finished_ = true;
     if (trace_.open() && !finish_trace()) return SourceEnd::torn;
@@ -280,12 +281,12 @@ class Reader::Impl {
     return tail_read_ ? SourceEnd::whole : SourceEnd::torn;
   }
 
-  // A dump is whole, or no dump.
+  // The end if nothing is unfinished. Behind a complete dump, the source counts as closed.
   SourceEnd end_behind_all() const {
     return at_beginning_ && lines_ > 0 ? SourceEnd::closed : SourceEnd::whole;
   }
 
-  // How a source stands that may go on.
+  // The end of a source that may still go on.
   SourceEnd end_so_far() const {
     if (trace_.open() && !trace_.decided())
       return is_complete_text() ? SourceEnd::whole : SourceEnd::torn;
@@ -294,7 +295,7 @@ class Reader::Impl {
     return tail_read_ || tail_makes_sense() ? SourceEnd::whole : SourceEnd::torn;
   }
 
-  // What may still turn out to be a trace, and would be lines if nothing followed.
+  // Whether what may still turn out to be a trace is complete lines if nothing follows.
   bool is_complete_text() const {
     Impl others(Cursor{}, received_, noteworthy_);
     others.trace_.restore(trace_.save());
@@ -309,7 +310,7 @@ class Reader::Impl {
     return other.read({lines_ + 1, line_start_, tail_}, LineEnd::missing, false).told;
   }
 
-  // What stands alone in front of the carry under these flags; empty: it does not.
+  // Takes the part with these flags from the front of the carry; empty: there is none.
   static std::string_view take_front(std::string_view& carry, unsigned char flags) {
     if (carry.size() < 9 || static_cast<unsigned char>(carry[0]) != flags) return {};
     const std::string_view alone = carry.substr(9, read_length(carry.substr(1)));
@@ -362,7 +363,7 @@ class Reader::Impl {
     memory.wrapping = carry.substr(0, wrapping);
     memory.document = carry.substr(wrapping);
     line_reader_.restore(memory);
-    // Of a line too long to keep, only that it had begun is remembered.
+    // Of a line too long to keep, the carry only says that it has begun.
     if (discarding_) discarded_ = 1;
     line_start_ -= std::min<std::uint64_t>(tail_.size() + discarded_, line_start_);
     if (last_line.size() == 8)
@@ -393,7 +394,7 @@ class Reader::Impl {
     feed(step.rest);
   }
 
-  // False: it breaks off; whatever may follow later would mean nothing without its beginning.
+  // False: the trace breaks off; what may follow later means nothing without its beginning.
   bool finish_trace() {
     while (trace_.open()) {
       TraceBody::Step step = trace_.finish();
@@ -477,7 +478,7 @@ class Reader::Impl {
     if (dump_counted_) flags |= kTailCounted;
     if (dump_read_) flags |= kTailRead;
     const std::string_view held = std::string_view(dump_.held()).substr(0, length);
-    // In a pickle no letter ends at a quotation mark.
+    // Not in a pickle: there, no quotation mark shows where a secret ends.
     const bool is_json = held.find_first_of("{[") == held.find_first_not_of(" \t\r\n");
     return is_json ? carried(flags, line_reader_.without_secrets(held)) : carried(flags, held);
   }
@@ -496,7 +497,7 @@ class Reader::Impl {
     line_start_ -= std::min<std::uint64_t>(held.size(), line_start_);
   }
 
-  // The beginning of a line came earlier: joins what belongs to it, returns what follows it.
+  // The beginning of a line came earlier: adds the rest of the line, returns what follows it.
   std::string_view complete_tail(std::string_view bytes) {
     std::size_t newline = bytes.find('\n');
     if (newline == std::string_view::npos) {
@@ -535,7 +536,8 @@ class Reader::Impl {
     tail_ = std::string();
   }
 
-  // Megabytes of them compress to nothing; they cost hardly more to read.
+  // Passes over blank lines at once: megabytes of them compress to nothing, so reading them must
+  // cost next to nothing.
   std::size_t pass_blank_lines(std::string_view bytes) {
     const std::size_t count = std::min(bytes.find_first_not_of('\n'), bytes.size());
     lines_ += count;
@@ -589,8 +591,8 @@ class Reader::Impl {
   bool at_beginning_ = true;  // of a file, or behind a dump
   bool lines_only_ = false;
   std::optional<SourceKeeper> keeper_;
-  bool dump_counted_ = false;  // the dump in hand, as a line
-  bool dump_read_ = false;     // all that has come of it
+  bool dump_counted_ = false;  // the dump in hand was counted as a line
+  bool dump_read_ = false;     // all that has come of it was read
 };
 
 Reader::Reader(const Cursor& cursor, Timestamp received,

@@ -34,7 +34,7 @@ bool same_but_for_channels(const PeerConnection& a, const PeerConnection& b) {
 
 constexpr std::uint32_t kKeptOfAStorm = 64;  // lines of a batch
 
-// It keeps its place in the order.
+// The event keeps its place in the order.
 template <class Kind>
 void put_in_place_of(Event& event, const EventTime& time, const LinePlace& line, Kind&& fact) {
   event.time = time;
@@ -56,8 +56,8 @@ bool RepeatFilter::swallows(Batch& batch, std::uint32_t speaker, const EventTime
     return swallows(batch, speaker, *connection);
   if (const auto* setting = std::get_if<Setting>(&fact))
     return swallows(batch.speakers[speaker], *setting);
-  // Of a completed operation only the last counts; ncclras tells of each rank once, and in an order
-  // that matters.
+  // The Inspector reports each completed operation, and only the last one counts. ncclras reports
+  // each rank once, in an order that matters.
   if (auto* report = std::get_if<RankReport>(&fact); report && report->tool == "inspector")
     return swallows(batch, speaker, time, line, *report);
   if (auto* xid = std::get_if<GpuXid>(&fact)) return swallows(batch, speaker, time, line, *xid);
@@ -141,7 +141,7 @@ std::optional<std::uint32_t> RepeatFilter::last_of_storm(const Batch& batch, std
 
 bool RepeatFilter::swallows(Batch& batch, std::uint32_t speaker, const EventTime& time,
                             const LinePlace& line, GpuXid& xid) {
-  // Of channels that are torn down it does not matter which; else only the same words are the same.
+  // Which channel is torn down does not matter; otherwise only the same words say the same.
   constexpr int kTeardown = 45;
   Hash hash;
   hash << xid.gpu << xid.code << xid.caused_by.value_or(-1) << xid.pid.value_or(-1) << xid.process

@@ -1,4 +1,4 @@
-// What lines say over and over again becomes one event: connections of each channel, settings of
+// Makes one event of what lines say over and over again: connections of each channel, settings of
 // each communicator, a tool's reports on one rank, storms of a GPU's Xids.
 #pragma once
 
@@ -14,17 +14,17 @@ namespace faultline {
 
 class RepeatFilter {
  public:
-  // True: the batch or the source has an event for this fact already, which stands for it now too.
+  // True: the batch or the source has an event already that now stands for this fact, too.
   // False: the fact needs an event, and the caller appends it to the batch next.
   bool swallows(Batch& batch, std::uint32_t speaker, const EventTime& time, const LinePlace& line,
                 Fact& fact);
 
-  // The batch was taken; what settings the source told of is still known.
+  // The batch was taken. The settings of the source stay known.
   void reset();
 
  private:
-  // More than the settings of a thousand processes. Beyond that it starts anew: a setting told
-  // again is an event more, and nothing worse.
+  // More than the settings of a thousand processes. Beyond that it starts anew: a repeated setting
+  // costs one more event, and nothing worse.
   static constexpr std::size_t kMostSettings = 1 << 16;
 
   bool swallows(const Speaker& speaker, const Setting& setting);
@@ -33,15 +33,15 @@ class RepeatFilter {
                 RankReport& report);
   bool swallows(Batch& batch, std::uint32_t speaker, const EventTime& time, const LinePlace& line,
                 GpuXid& xid);
-  // Of what a rank raises, or says, only when it said so first and last matters.
+  // If a rank raises or says the same again and again, only the first and the last time matter.
   bool swallows(Batch& batch, std::uint32_t speaker, const EventTime& time, const LinePlace& line,
                 PythonException& exception);
   bool swallows(Batch& batch, std::uint32_t speaker, const EventTime& time, const LinePlace& line,
                 Remark& remark);
 
-  // Of a storm the first lines of a batch are kept, and the last, which stands for all between:
-  // the index of its event. None: the line needs an event of its own. same: whether an event's fact
-  // is this one said before.
+  // A batch keeps the first lines of a storm, and the last, which stands for all in between.
+  // Returns the index of that last event; nothing: the line needs its own event. same: whether an
+  // event's fact says the same as this line.
   template <class Same>
   std::optional<std::uint32_t> last_of_storm(const Batch& batch, std::uint32_t speaker,
                                              std::uint64_t hash, Same same);
@@ -60,7 +60,7 @@ class RepeatFilter {
   IndexTable storm_table_;
   std::vector<Storm> storms_;
 
-  // How many communicators a thread has begun: what is connected after that is of another one.
+  // How many communicators a thread has begun: later connections belong to another one.
   struct Thread {
     std::uint32_t speaker = 0;
     std::int64_t thread = 0;

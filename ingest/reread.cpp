@@ -51,7 +51,7 @@ class Rereader::Player : public KeptLinesVisitor {
   }
 
   void begin_body(Timestamp received) override {
-    reader().take();  // its cursor tells of what was taken
+    reader().take();  // the cursor covers only what was taken
     self_.reader_.emplace(reader().cursor(), received, self_.noteworthy_);
     reader().read_lines_only();
   }
@@ -67,7 +67,7 @@ class Rereader::Player : public KeptLinesVisitor {
   void finish() override { reader().finish(); }
   void close() override { reader().close(); }
 
-  // What was played since the last that was passed over.
+  // Notes the stretch that was played since something was last passed over.
   void cover() {
     if (at_ == from_) return;
     auto& covers = self_.covers_;
@@ -87,8 +87,8 @@ class Rereader::Player : public KeptLinesVisitor {
   bool was_exact_ = self_.is_exact_;
 };
 
-// What is told of a line may be told late, and with it a line that was passed over: of the whole
-// file it is not known any more that all was told again.
+// A line may give its facts late, and together with a line that was passed over. So it is no longer
+// certain for the whole file that everything was given again.
 void Rereader::loosen() {
   if (!std::exchange(is_exact_, false)) return;
   for (std::size_t i = first_of_file_; i < covers_.size(); ++i) covers_[i].is_exact = false;
@@ -128,7 +128,7 @@ Result<Rereader::Read> Rereader::read(const Stretch& stretch, std::string_view k
     at_ = stretch.to_offset;
     lines_ = after.lines;
     if (after.offset != stretch.to_offset)
-      played = Error{Error::Kind::invalid_input, "is of other lines than it says"};
+      played = Error{Error::Kind::invalid_input, "does not end where its row says"};
   }
   if (played) return read;
   covers_.resize(covers);

@@ -1,4 +1,4 @@
-// Reads kept lines again, stretch by stretch of one source: with the parsers and signatures of now.
+// Reads the kept lines of a source again, stretch by stretch, with today's parsers and signatures.
 #pragma once
 
 #include <cstdint>
@@ -34,13 +34,13 @@ class Rereader {
 
   struct Read {
     Batch batch;  // its calls are those that were kept among lines, if any
-    // Nothing of its file was passed over so far but calls: what it tells is all that was told.
+    // Only calls of its file were passed over so far: the batch holds all that its lines say.
     bool is_exact = true;
   };
   Result<Read> read(const Stretch& stretch, std::string_view kept);
 
-  // How the line at this offset was read again. Loosely: something before it was passed over that
-  // it may go on with, so it may tell less than it did.
+  // How the line at this offset was read again. loosely: it may continue something before it that
+  // was passed over, so it may give less than it did.
   enum class Covered { not_at_all, loosely, exactly };
   Covered covered(std::uint64_t offset) const;
 
@@ -61,7 +61,7 @@ class Rereader {
     std::uint64_t to = 0;
     bool is_exact = true;
   };
-  std::vector<Cover> covers_;      // growing, apart
+  std::vector<Cover> covers_;      // ascending, without overlaps
   std::size_t first_of_file_ = 0;  // index into covers_
 };
 

@@ -22,7 +22,7 @@ void SourceKeeper::line(std::uint64_t start, std::string_view text, const LineRe
   kept_to_ = std::max(kept_to_, start + bytes);
 }
 
-// Rows are held back until their line is complete: it may show a secret that none of them does.
+// Rows are held back until their line is complete: it may show a secret that no single row shows.
 bool SourceKeeper::row(std::string_view text, const LineReader::Read& read) {
   if (read.has_joined && (read.waits || !read.is_row)) end_rows(read.has_hidden);
   if (!read.is_row) return false;
@@ -51,7 +51,7 @@ void SourceKeeper::rest_of(std::uint64_t start, std::string_view line, bool coun
   const std::uint64_t begun = kept_to_ - start;
   if (kept_a_piece_ && begun <= line.size()) {
     const std::string_view rest = line.substr(begun);
-    // The first finds the value of a setting that only the line before has named.
+    // Only the first check finds the value of a setting that the line before has named.
     if (lines_.without_secrets_as_read(line) == line && lines_.without_secrets(line) == line) {
       keeper_.rest(rest, true, counted);
       return;

@@ -14,18 +14,17 @@ namespace faultline {
 
 class SourceKeeper {
  public:
-  // From `from` on, which lies within a line or does not. `lines` reads the source, and knows the
-  // secrets in it.
+  // Keeps what is read from offset `from` on. `lines` reads the source, and knows its secrets.
   SourceKeeper(const LineReader& lines, Timestamp received, std::uint64_t from, bool within_a_line);
 
-  // The line that begins at `start`, without its newline, and what it told. `counted`: as a line
-  // already, in an earlier body.
+  // The line that begins at `start`, without its newline, and what it gave. `counted`: it was
+  // counted already, in an earlier body.
   void line(std::uint64_t start, std::string_view text, const LineReader::Read& read, bool counted);
   void blank(std::uint64_t start, std::uint64_t lines);
-  // All up to `end` without its text.
+  // Passes over everything up to `end`, without its text.
   void pass(std::uint64_t lines, std::uint64_t end);
-  // The batch ends here, at `end`, in the midst of the line that begins at `start`, of which
-  // `piece` is there, or in the midst of something else. `lines`: that it was counted for.
+  // The batch ends at `end`, in the middle of the line that begins at `start`, of which `piece` is
+  // there, or in the middle of something else. `lines`: how many lines that was counted as.
   void unfinished(std::uint64_t start, std::string_view piece, std::uint64_t end,
                   std::uint64_t lines, bool counted);
 
@@ -45,11 +44,11 @@ class SourceKeeper {
 
   const LineReader& lines_;
   LineKeeper keeper_;
-  std::uint64_t kept_to_;  // what is before it is kept or passed over
-  bool kept_a_piece_;      // of the line there
+  std::uint64_t kept_to_;  // everything before this offset is kept or passed over
+  bool kept_a_piece_;      // of the line at that offset
   LineSpan held_;          // rows of a line that is not complete
   std::string held_rows_;
-  bool held_hide_ = false;  // secrets
+  bool held_hide_ = false;  // these rows hold secrets
 };
 
 }  // namespace faultline

@@ -5,7 +5,7 @@
 namespace faultline {
 namespace {
 
-// Looking is reading from the beginning, so it is done seldom once it was in vain.
+// Each look reads from the beginning. So after this many bytes without a result, looks become rare.
 constexpr std::size_t kOftenUpTo = 4096;
 
 }  // namespace
@@ -60,7 +60,7 @@ void TraceBody::restore(std::string_view bytes) {
   trace_ = std::make_unique<ChromeTrace>();
   trace_->restore(saved);
   if (saved.ok() && saved.at_end()) return;
-  *this = TraceBody();  // not ours
+  *this = TraceBody();  // these bytes are not ours
 }
 
 TraceBody::Step TraceBody::finish() {

@@ -1,5 +1,5 @@
-// The trace that a source consists of, if it is one: read as it comes, for it may be far larger
-// than what may be held. What turns out to be something else is given back.
+// Reads a source that consists of a trace as it comes, because it may be far larger than what may
+// be held in memory. What turns out to be something else is given back.
 #pragma once
 
 #include <cstdint>
@@ -22,14 +22,14 @@ class TraceBody {
   enum class What {
     wait,        // more has to come
     trace,       // it is complete
-    broken_off,  // nothing follows, and it is not
-    text,        // all that was fed is none of a trace
+    broken_off,  // nothing follows, and it is not complete
+    text,        // what was fed is no trace
   };
   struct Step {
     What what = What::wait;
     std::uint64_t size = 0;  // of the trace
     std::vector<DumpedFact> facts;
-    std::string rest;  // what was fed and is none of it
+    std::string rest;  // what was fed and does not belong to it
   };
 
   Step feed(std::string_view bytes);
@@ -37,7 +37,7 @@ class TraceBody {
   // Nothing follows.
   Step finish();
 
-  // Whether it is known that it is a trace.
+  // Whether the source is known to be a trace.
   bool decided() const { return trace_ != nullptr; }
 
   // Bytes of it that came so far.

@@ -1,7 +1,7 @@
-// Unpacker: bytes as they were sent or stored become files: inflated if they are gzip, zstd, xz or
-// bzip2, taken apart if they are a tar or zip archive, and inflated again if a member is
-// compressed. Text of 16 or 32 bits becomes UTF-8, a JSON list of log records a record a line. What
-// it is dealing with is told from the bytes, never from a name.
+// Unpacker: turns bytes as they were sent or stored into files. It inflates gzip, zstd, xz and
+// bzip2, takes tar and zip archives apart, and inflates their members, too. It turns text of 16 or
+// 32 bits into UTF-8, and a JSON list of log records into one record on each line. It recognises
+// formats by the bytes, never by a name.
 #pragma once
 
 #include <cstdint>
@@ -21,22 +21,21 @@ class FileVisitor {
   virtual void bytes(std::string_view piece) = 0;
   virtual void close() = 0;
 
-  // Asked whenever something is inflated, also of what nobody reads: false ends the unpacking, as
-  // an error does.
+  // Called whenever something is inflated, even if nobody reads it. False ends the unpacking, as an
+  // error does.
   virtual bool wants_more() { return true; }
 
-  // The file that is open is of a form in which nothing can be read, or packed in one: its bytes,
-  // of which none came, and what to do about it.
+  // The open file has a form that cannot be read, or is packed in one. `bytes`: its size, of which
+  // nothing came; `hint`: what to do about it.
   virtual void unreadable(std::uint64_t bytes, std::string_view hint) = 0;
 };
 
-// What the sender says of the outermost layer (Content-Encoding). Told or not, inner layers are
-// detected.
+// What the sender says of the outermost layer (Content-Encoding). Inner layers are always detected.
 enum class Encoding { detect, gzip, zstd, xz, bzip2 };
 
 class Unpacker {
  public:
-  // Nothing sensible grows more than this once it has grown past kFreeGrowth; a bomb does.
+  // Beyond kFreeGrowth, no sensible file grows to more than this many times its size; a bomb does.
   static constexpr std::uint64_t kMaxGrowth = 2000;
   static constexpr std::uint64_t kFreeGrowth = std::uint64_t{64} << 20;
   static constexpr int kMaxZstdWindowLog = 26;                            // 64 MiB

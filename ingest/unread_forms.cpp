@@ -10,10 +10,10 @@
 namespace faultline {
 namespace {
 
-// Of none, of what fails, ends, and hints.
+// The most forms of each TroubleKind: none, fails, ends, hints.
 constexpr std::array<std::size_t, 4> kMost = {0, 8, 16, 48};
 
-// In which they are saved; versions that kept no hints saved the others only.
+// The order in which they are saved. Versions without hints saved only the first two.
 constexpr TroubleKind kSaved[] = {TroubleKind::ends, TroubleKind::fails, TroubleKind::hints};
 
 }  // namespace
@@ -58,7 +58,7 @@ void UnreadForms::restore(std::string_view bytes) {
     for (std::int64_t i = 0; i < count; ++i)
       by_kind_[place_of(kind)].push_back(static_cast<std::uint64_t>(saved.number()));
   }
-  if (!saved.ok() || !saved.at_end()) *this = {};  // not ours
+  if (!saved.ok() || !saved.at_end()) *this = {};  // these bytes are not ours
 }
 
 }  // namespace faultline

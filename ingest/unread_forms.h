@@ -1,5 +1,5 @@
-// Which lines that look like trouble, and that nobody reads, were kept of a source: of lines that
-// differ by their numbers only, one, and of each kind of trouble so many forms.
+// UnreadForms: which unread lines that look like trouble were kept of a source. Of lines that
+// differ only in their numbers, one is kept; of each kind of trouble, a limited number of forms.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@ namespace faultline {
 
 class UnreadForms {
  public:
-  // Lines of this kind may still be kept: it is worth looking for more.
+  // Whether lines of this kind may still be kept, so that it is worth looking for them.
   bool has_room(TroubleKind kind) const;
   bool has_room() const;
 

@@ -38,10 +38,11 @@ constexpr std::size_t kMaxInnerLines = 4096;
 // Machines whose clock was not set yet are in 1970 or in 2000.
 constexpr Timestamp kNoClockYet = std::chrono::sys_days{std::chrono::year{2005} / 1 / 1};
 
-// A stamp may lie a month after the last line that told its year, yet not after the line was read.
+// A stamp may lie a month after the last line that has a year. So while there is no such line, the
+// reference lies a month before the receipt: then no stamp lies well after that.
 constexpr std::chrono::days kNotAfterReceipt{30};
 
-// Of save().
+// The formats of save().
 constexpr std::int64_t kFormatWithoutDate = 1;
 constexpr std::int64_t kFormatWithoutLabels = 2;
 constexpr std::int64_t kFormatWithoutHeading = 3;
@@ -90,7 +91,7 @@ class Unwrapper::Impl {
   bool feed_export(std::string_view line);
   bool at_rest() const;
 
-  const Timestamp undated_;  // the reference while no line told its year
+  const Timestamp undated_;  // the reference while no line had a year
   Timestamp reference_;
   TextPool pool_;
   JsonText json_;
@@ -152,7 +153,7 @@ void Unwrapper::Impl::read(Peeled line, int nesting) {
   give(line, nesting);
 }
 
-// One layer, told by its first byte wherever that can tell.
+// Peels one layer, which its first byte shows in most cases.
 Step Unwrapper::Impl::peel(Peeled& line, int nesting) {
   if (line.text.empty()) return Step::not_mine;
   if (line.in_kernel) return peel_in_kernel(line);
@@ -224,7 +225,7 @@ Step Unwrapper::Impl::peel_at_brace(Peeled& line, int nesting) {
   return records.empty() ? Step::not_mine : Step::held;
 }
 
-// A shipper's record, or several of them that stand on one line.
+// Peels a shipper's record, or several records on one line.
 Step Unwrapper::Impl::peel_records(Peeled& line, int nesting) {
   if (!names_a_line_field(line.text)) return Step::not_mine;
   const std::vector<std::string_view> records = split_records(line.text, kMaxInnerLines);
@@ -247,8 +248,8 @@ Step Unwrapper::Impl::peel_records(Peeled& line, int nesting) {
   return step;
 }
 
-// Indentation comes off with the layer behind it, and before what is known to be no layer's. In
-// other texts (tables, stack traces) it means something.
+// Indentation comes off together with the layer behind it, or before a line of NCCL or NVRM. In
+// other texts (tables, stack traces) it has a meaning.
 Step Unwrapper::Impl::peel_at_blank(Peeled& line, int nesting) {
   if (kmsg_record_before_ && is_kmsg_dictionary(line.text)) {
     after_kmsg_record_ = true;
@@ -278,7 +279,7 @@ Step Unwrapper::Impl::peel_at_letter(Peeled& line) {
                  peel_grep(line) || labels_.peel(line));
 }
 
-// A kernel's message is in no layers but the kernel's own.
+// Around a kernel's message there are no layers but the kernel's own.
 Step Unwrapper::Impl::peel_in_kernel(Peeled& line) {
   const bool stamped = line.time.uptime_us.has_value();
   if (!stamped && (peel_kernel_stamp(line) || relative_.peel(line, reference_for(line))))
@@ -292,8 +293,8 @@ Step Unwrapper::Impl::feed_dmesg_json(Peeled& line) {
   return step;
 }
 
-// A stamp with a year, of the same line or the last one before it, tells the year better than when
-// the source was read or written: files are copied.
+// A stamp with a year, of the same line or the last one before it, shows the year better than the
+// time at which the source was read or written: files are copied.
 Timestamp Unwrapper::Impl::reference_for(const Peeled& line) const {
   const bool tells = line.time.known() && !line.year_assumed && *line.time.wall() > kNoClockYet;
   return tells ? *line.time.wall() : reference_;
@@ -402,7 +403,7 @@ void Unwrapper::Impl::restore(std::string_view bytes) {
     if (format > kFormatWithoutHeading) heading_.restore(saved);
     if (saved.ok() && saved.at_end()) return;
   }
-  // Nothing, or not ours.
+  // Nothing was saved, or these bytes are not ours.
   pieces_ = {};
   export_ = {};
   dmesg_json_ = {};

@@ -14,20 +14,20 @@ namespace faultline {
 // A line as its program printed it.
 struct Message {
   std::string_view text;
-  std::string_view host;  // empty: the wrapping names none
+  std::string_view host;  // empty: no wrapper names it
   EventTime time;
   int rank = -1;                 // the global one, from a launcher's prefix
   int repeated = 1;              // "message repeated 3 times"
   bool from_user_space = false;  // kernel framing says that a program wrote it, not the kernel
   bool from_kernel = false;      // the framing says that the kernel wrote it
   bool is_remark = false;        // its logger says that it is information or a warning, no error
-  std::string_view program;      // that wrote it, if it is no kernel's; empty: not said
+  std::string_view program;  // the one that wrote it, unless that is the kernel; empty: not said
 };
 
 class Unwrapper {
  public:
-  // Stamps without a year get that of the dated lines before them, else the last in which they lie
-  // before `received`.
+  // A stamp without a year gets the year of the dated lines before it, else the latest year in
+  // which it lies before `received`.
   explicit Unwrapper(Timestamp received);
   ~Unwrapper();
   Unwrapper(Unwrapper&&) noexcept;
@@ -39,23 +39,24 @@ class Unwrapper {
   // too: some layers count bytes.
   std::span<const Message> unwrap(std::string_view line);
 
-  // At the end of the source: what was still waiting for its other pieces.
+  // At the end of the source: the messages that still waited for other pieces.
   std::span<const Message> finish();
 
-  // It is in the middle of a record or document of several lines: the next one need not be a line
-  // of its own, whatever it looks like.
+  // Whether it is in the middle of a record or document of several lines: then the next line may be
+  // a part of it, whatever it looks like.
   bool in_document() const;
 
-  // An empty line would change nothing, and be told as it is.
+  // Whether an empty line would come out as it is, and change nothing.
   bool passes_blank_lines() const;
 
-  // So many lines of NCCL's were read past all layers.
+  // This many lines of NCCL were read without it.
   void passed(std::uint64_t lines);
 
-  // A line told its year itself, past all layers: those after it that do not are near it.
+  // A line that was read without it has a date with a year: stamps after it without a year are near
+  // that date.
   void saw_date(Timestamp date);
 
-  // Something was read behind what may be a host's label: labels.h.
+  // Something was read behind this label, so it is one: labels.h.
   void learn_label(std::string_view label);
 
   // What it remembers between lines, so that reading can go on after a restart. Usually empty.

@@ -73,7 +73,8 @@ WantedRemarks::Unclaimed WantedRemarks::unclaimed(const Message& message) const 
   const bool is_torchs = of_torch.has_value();
   if (message.from_user_space || message.rank >= 0 || !noteworthy_->reads_like_kernel(message.text))
     return {.remark = std::move(of_torch), .is_of_torch = is_torchs};
-  // "INFO: task mount.nfs:11252 blocked": a word of PyTorch's signatures in a line of the kernel's.
+  // "INFO: task mount.nfs:11252 blocked": a kernel line may hold a word that PyTorch's signatures
+  // look for.
   if (is_torchs && noteworthy_->knows(*of_torch))
     return {.remark = std::move(of_torch), .is_of_torch = true};
   auto of_kernel = of(message, kKernel);

@@ -1,4 +1,4 @@
-// Lines that no parser makes a fact of, and that a signature asks for: they are kept as remarks.
+// WantedRemarks: makes remarks of lines that give no fact, but for which a signature asks.
 #pragma once
 
 #include <memory>
@@ -23,12 +23,12 @@ class WantedRemarks {
   std::optional<Remark> of_nccl(const NcclLine& line) const;
   std::optional<Remark> of(const Message& message, std::string_view dialect) const;
 
-  // The warning with the lines that follow it, if a signature knows it so and not without them.
-  // They were broken in the midst of a word or between two.
+  // The warning joined with the lines that follow it, if a signature knows the whole and not its
+  // beginning alone. The line may have been broken within a word or between two.
   std::optional<std::string> completed(const Remark& warning,
                                        std::span<const std::string> more) const;
 
-  // Whether a signature knows it as it stands.
+  // Whether a signature knows the remark as it stands.
   bool knows(const Remark& remark) const { return !noteworthy_ || noteworthy_->knows(remark); }
 
   // See Noteworthy::hides.
@@ -36,7 +36,7 @@ class WantedRemarks {
     return noteworthy_ && noteworthy_->hides(line, is_cut, open, hidden);
   }
 
-  // Of a line that no parser knows.
+  // What a line is that no parser knows.
   struct Unclaimed {
     std::optional<Remark> remark;
     bool is_of_kernel = false;  // whether or not a signature asks for it
@@ -45,7 +45,7 @@ class WantedRemarks {
   };
   Unclaimed unclaimed(const Message& message) const;
 
-  // Of a line that nobody knows.
+  // The trouble that a line shows which no parser and no signature knows.
   TroubleKind trouble_in(const Message& message) const;
 
  private:

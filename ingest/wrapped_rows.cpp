@@ -21,7 +21,7 @@ constexpr std::size_t kLeastOfMail = 68;
 constexpr int kVotesNeeded = 3;
 constexpr int kVotesOfWholeRow = 2;  // the second row is as long as the first
 
-// Then the log has lines as they were printed.
+// Beyond these, the log counts as one whose lines are as they were printed.
 constexpr int kMostAgainst = 16;
 constexpr std::int64_t kMostRows = 4096;
 constexpr std::size_t kMostBytes = std::size_t{64} << 10;  // of a line
@@ -31,7 +31,7 @@ std::string_view without_end(std::string_view row) {
   return row;
 }
 
-// As a terminal counts them: letters of several bytes are one, colours none.
+// Columns as a terminal counts them: a letter of several bytes takes one, a colour none.
 std::size_t columns_of(std::string_view row) {
   std::size_t columns = 0;
   for (std::size_t at = 0; at < row.size(); ++at) {
@@ -59,8 +59,8 @@ std::string_view quote_of(std::string_view row) {
   return row.substr(0, end);
 }
 
-// Between two lines, there would be the end of a word and the beginning of another. Before a line's
-// end there is no blank, in a table there are many.
+// Whether the border between the rows is within a word. Between two lines, one word would end and
+// another begin. A line does not end with a blank; a row of a table may end with many.
 bool is_within_a_word(std::string_view row, std::string_view next) {
   constexpr std::string_view kGoOn = "_=/(-";
   constexpr std::string_view kComeAfter = "_,);:";
@@ -74,13 +74,13 @@ bool is_within_a_word(std::string_view row, std::string_view next) {
          (is_upper(last) && is_upper(first));
 }
 
-// Of a table, each row is one.
+// Whether both are rows of a table, in which each row is a line.
 bool are_of_a_table(std::string_view row, std::string_view next) {
   constexpr std::string_view kBorders = "|+";
   return row.front() == next.front() && kBorders.find(row.front()) != std::string_view::npos;
 }
 
-// Each begins as with the name of its host.
+// Whether both begin as if with the name of a host.
 bool are_labelled(std::string_view row, std::string_view next) {
   return possible_label(next) && possible_label(row);
 }
@@ -98,7 +98,7 @@ void WrappedRows::count_against() {
   if (++against_ == kMostAgainst) stop();
 }
 
-// What begins as a line does, or is longer than what it would go on with, does not go on with it.
+// Whether a row may continue a line: it does not begin like one, and is no longer than a whole row.
 bool WrappedRows::may_go_on_with(std::string_view row) const {
   return columns_of(row) <= width_ && !is_blank_row(row) && !begins_a_line(row);
 }
@@ -109,7 +109,7 @@ bool WrappedRows::seems_to_go_on_with(std::string_view row) const {
 }
 
 void WrappedRows::count_for(std::string_view row, bool is_own) {
-  // A script prints the same after the same: it counts once.
+  // A script prints the same rows again and again, so each joint counts once.
   const auto last = static_cast<unsigned char>(before_.back());
   const auto first = static_cast<unsigned char>(row.front());
   const std::uint32_t joint = 1U << ((last * 7U + first) % 32);
@@ -135,7 +135,7 @@ bool WrappedRows::may_be_of_a_mail(std::string_view row) {
   return columns >= kNarrowest && columns < kOfMail;
 }
 
-// Its first word would not have stood behind the row before.
+// Whether a mail may have broken the line before this row: its first word had no room there.
 bool WrappedRows::goes_on_as_in_mail(std::string_view row) const {
   const std::string_view quote = quote_of(row);
   if (of_mail_.empty() || quote != quote_of(of_mail_)) return false;
@@ -155,7 +155,7 @@ WrappedRows::Learned WrappedRows::learn(std::string_view row, std::uint64_t numb
     stop();
     return Learned::nothing;
   }
-  // What told something by itself may be a row of a table, as long as the others.
+  // A row that gave something by itself may be a row of a table, as long as the others.
   const bool is_own = read.counted || read.told || read.inside;
   is_mail_ = !is_own && (before_.empty() || !quote_of(row).empty()) && goes_on_as_in_mail(row);
   if (is_mail_) {
@@ -206,7 +206,7 @@ bool WrappedRows::goes_on_with(std::string_view row) {
   row = without_end(row);
   const bool goes_on =
       may_go_on_with(row) && !are_of_a_table(line_, row) && !are_labelled(line_, row);
-  // Of lines as they were printed, those as long as the longest are followed by lines.
+  // If lines are as they were printed, a row that begins a line follows even the longest ones.
   if (is_joining()) against_ = std::max(0, against_ + (goes_on ? -1 : 1));
   return goes_on;
 }

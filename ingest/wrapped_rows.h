@@ -1,8 +1,8 @@
-// A log whose lines were broken at some column, by a terminal that it was copied from or by a
-// program that cuts lines: its rows become lines again. That it is one shows where rows as long as
-// the longest are followed by what goes on within a word. A mail's lines are broken between words:
-// there what tells nothing by itself goes on with a row that begins as no line does. Holds one
-// line.
+// WrappedRows: joins rows to lines again, in a log whose lines were broken at some column, by a
+// terminal from which it was copied or by a program that cuts lines. Such a log shows itself when
+// rows as long as the longest go on within a word. Mails break lines between words: there, a row
+// that says nothing by itself goes on with a next row that does not begin like a line. Holds at
+// most one line.
 #pragma once
 
 #include <cstddef>
@@ -14,39 +14,39 @@ namespace faultline {
 
 // What reading a row by itself showed.
 struct RowRead {
-  bool told = false;     // a fact came of it
+  bool told = false;     // it gave a fact
   bool counted = false;  // it was recognized
-  bool inside = false;   // of a document or a record
+  bool inside = false;   // it is inside a document or a record
 };
 
 class WrappedRows {
  public:
-  // False: rows are lines, and need not pass here.
+  // False: rows are lines, and it need not see them.
   bool is_watching() const { return state_ != State::off; }
   void stop();
 
-  // It is known how long whole rows are.
+  // Whether it knows how long whole rows are.
   bool is_joining() const { return state_ == State::joining; }
 
-  // A line of which the next row may be a part.
+  // Whether a line is open, of which the next row may be a part.
   bool is_open() const { return !line_.empty(); }
 
-  // A blank row would tell it something.
+  // Whether a blank row would change anything.
   bool waits() const { return is_open() || !before_.empty() || !of_mail_.empty(); }
 
-  // As short as rows of mails are, and long enough to have been broken.
+  // Whether a row is as short as rows of mails, and long enough to have been broken.
   static bool may_be_of_a_mail(std::string_view row);
 
-  // Of an open line. add: true if the row was its last.
+  // If a line is open. add: true if the row was its last.
   bool goes_on_with(std::string_view row);
   bool add(std::string_view row);
 
-  // Joining, and no line is open. True: the row opened one.
+  // While joining, if no line is open. True: the row opened one.
   bool begin(std::string_view row, std::uint64_t number);
 
-  // Not joining, and the row was read by itself. Else than nothing: it may go on with the row
-  // before, which told nothing by itself; both are an open line now, and that ends with it or may
-  // go on.
+  // While not joining, after the row was read by itself. line_goes_on and line_ends: the row may
+  // continue the row before, which gave nothing by itself. The two are an open line now, which may
+  // go on or ends with this row.
   enum class Learned : std::uint8_t { nothing, line_goes_on, line_ends };
   Learned learn(std::string_view row, std::uint64_t number, const RowRead& read);
 
@@ -57,10 +57,10 @@ class WrappedRows {
   };
   Line take();
 
-  // What a line told that was joined while learning: its rows were no lines.
+  // A line that was joined while learning gave a fact: so its rows were no lines.
   void told_more();
 
-  // The next row is not the one behind the last.
+  // The next row will not be the one behind the last.
   void forget_row() {
     before_.clear();
     of_mail_.clear();
@@ -83,14 +83,14 @@ class WrappedRows {
   State state_ = State::learning;
   std::size_t width_ = 0;     // learning: of the longest row so far; joining: of whole rows
   int votes_ = 0;             // for that width
-  std::uint32_t joints_ = 0;  // that voted, as bits of a hash
+  std::uint32_t joints_ = 0;  // joints that have voted, as bits of a hash
   int against_ = 0;
   std::int64_t rows_ = 0;
   std::string before_;  // learning: the row before, if the next one may go on with it
   bool before_told_ = false;
   std::string of_mail_;   // learning: the row before, if a mail may have broken it
-  bool is_mail_ = false;  // what was joined last was broken so
-  bool counted_ = false;  // the open line, or the row before
+  bool is_mail_ = false;  // a mail broke the line that was joined last
+  bool counted_ = false;  // the open line, or the row before, was counted
   std::string line_;
   std::uint64_t first_row_ = 0;  // of the open line, in the source
 };

@@ -22,7 +22,7 @@ struct Source {
   bool operator==(const Source&) const = default;
 };
 
-// Who printed a line. What the line does not tell is empty, 0 or -1.
+// Who printed a line. A part that the line does not say is empty, 0 or -1.
 struct Speaker {
   std::string host;
   std::int64_t pid = 0;
@@ -46,8 +46,8 @@ struct Event {
 // How a source stands after a batch. A rank whose log broke off is not a rank that stopped.
 enum class SourceEnd : std::uint8_t {
   open,    // more was on its way
-  whole,   // the sender had said all it had to say
-  torn,    // so it had, but in the middle of a line
+  whole,   // the sender had sent all that it had
+  torn,    // the same, but the last line is not complete
   closed,  // whole, and nothing will ever follow
 };
 
@@ -68,8 +68,8 @@ struct Batch {
   std::uint64_t recognized = 0;                   // lines some dialect knows
   std::uint64_t skipped = 0;                      // too long, or binary
   std::map<std::string, std::uint64_t> dialects;  // lines by dialect
-  // NCCL's lines that no fact came of, by the subsystem that prints them (NET, GRAPH, …); UNKNOWN:
-  // neither is their form known, nor what they are about.
+  // NCCL's lines that gave no fact, by the subsystem that prints them (NET, GRAPH, …); UNKNOWN:
+  // neither their form nor their subsystem is known.
   std::map<std::string, std::uint64_t> subsystems;
 
   std::uint64_t facts() const;  // events and calls

@@ -1,4 +1,4 @@
-// What one batch tells, told by another as well: batches that become one, or are read again.
+// Adds one batch to another, when batches are joined or read again.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,10 @@
 
 namespace faultline {
 
-// What is counted of lines, and not the lines themselves.
+// Adds the counts by kind of line, but not the number of lines itself.
 void add_counts(Batch& to, const Batch& more);
 
-// The speakers of a batch, to which others are added as they are asked for. Those that are there
-// keep their indices.
+// The speakers of a batch. index_of() adds a speaker that is new; the others keep their indices.
 class SpeakersOf {
  public:
   explicit SpeakersOf(Batch& batch);

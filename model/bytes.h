@@ -1,4 +1,4 @@
-// Numbers and texts in few bytes: how a batch is written down, and what its calls came to.
+// Numbers and texts in few bytes: the form of stored batches and of the folded result of calls.
 #pragma once
 
 #include <cstdint>
@@ -43,7 +43,8 @@ class ByteWriter {
   std::string bytes_;
 };
 
-// Says that bytes are not what a ByteWriter wrote. Whoever reads catches it: callers see a Result.
+// Thrown if bytes are not what a ByteWriter wrote. The code that reads catches it: its callers see
+// a Result.
 struct BadBytes : std::runtime_error {
   using runtime_error::runtime_error;
 };

@@ -1,5 +1,5 @@
-// The vocabulary of causes: every class that a finding may have, and what is so of it. They are
-// data, rules/knowledge/catalog/classes.yaml.
+// The vocabulary of causes: every class that a finding may have, and its traits. They are data:
+// rules/knowledge/catalog/classes.yaml.
 #pragma once
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@
 
 namespace faultline {
 
-// Those that there are, without the one that stands for none.
+// All classes, without Cause::none.
 constexpr std::span<const CauseClass> cause_classes() {
   return std::span(kCauseClasses).subspan(1);
 }
@@ -22,7 +22,7 @@ constexpr const CauseClass& class_of(Cause cause) {
   return kCauseClasses[static_cast<std::size_t>(cause)];
 }
 
-// gpu.off_bus; of none: nothing.
+// "gpu.off_bus"; empty for Cause::none.
 constexpr std::string_view name_of(Cause cause) { return class_of(cause).name; }
 
 // Cause::none: there is no such class.
@@ -44,7 +44,7 @@ constexpr bool is_one_of(Cause cause, std::initializer_list<Cause> some) {
   return false;
 }
 
-// With a name from outside.
+// Compares with a name from outside.
 constexpr bool operator==(Cause cause, std::string_view name) { return name_of(cause) == name; }
 
 }  // namespace faultline

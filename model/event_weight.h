@@ -1,4 +1,4 @@
-// What an event takes of memory and disk.
+// How much memory and disk an event takes.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 namespace faultline {
 
-// In usual events: one line may name thousands of ranks by a range, or be an entry of a dump with
-// all its frames.
+// In units of a usual event: one line may name thousands of ranks by a range, or be an entry of a
+// dump with all its frames.
 std::uint64_t weight_of(const Event& event);
 
 }  // namespace faultline

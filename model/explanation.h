@@ -1,5 +1,5 @@
-// How a diagnosis came about: which findings there were, what was taken to follow from what, and
-// what was not and why. Shown when asked for (`diagnose --explain`, `?explain=true`).
+// How a diagnosis came about: which findings there were, which were taken to follow from which, and
+// which were not, and why. Shown when asked for (`diagnose --explain`, `?explain=true`).
 #pragma once
 
 #include <boost/describe.hpp>
@@ -12,7 +12,7 @@ namespace faultline {
 enum class Place { root_cause, symptom, so_far, observation };
 BOOST_DESCRIBE_ENUM(Place, root_cause, symptom, so_far, observation)
 
-// What changed how sure a finding is; the first says what its detector gave.
+// A change to the confidence of a finding. The first step is what its detector gave.
 struct ConfidenceStep {
   double confidence = 0;
   std::string why;
@@ -23,7 +23,7 @@ struct PossibleCause {
   std::string finding;
   std::string rule;      // "gpu.off_bus -> gpu.teardown (same_gpu)"
   std::string order;     // of the lines: "before", "after", "cannot tell"
-  std::string rejected;  // why it does not; empty: it does
+  std::string rejected;  // why it does not account for it; empty: it does
 };
 
 struct FindingStory {
@@ -31,7 +31,7 @@ struct FindingStory {
   std::string title;
   std::string detector;
   Place place = Place::root_cause;
-  std::string why;  // it stands in that place
+  std::string why;  // it is in that place
   std::vector<ConfidenceStep> confidence;
   std::vector<PossibleCause> possible_causes;
 };

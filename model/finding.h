@@ -1,5 +1,5 @@
-// A finding is one thing the rules believe, with the lines it rests on; a diagnosis orders findings
-// into causes and consequences. Their JSON is docs/api.md's promise (model/json.h writes it).
+// A finding is one thing that the rules believe, with the lines that show it. A diagnosis orders
+// findings into causes and consequences. docs/api.md promises their JSON (model/json.h writes it).
 #pragma once
 
 #include <boost/describe.hpp>
@@ -20,8 +20,7 @@ namespace faultline {
 enum class Severity { info, warning, error, critical };
 BOOST_DESCRIBE_ENUM(Severity, info, warning, error, critical)
 
-// running: calls go on. undecided: its logs are still coming, and what they tell so far is not the
-// end of it.
+// running: calls go on. undecided: its logs are still coming, and what they say so far may change.
 enum class Verdict { healthy, slow, hang, failed, corrupt, unknown, running, undecided };
 BOOST_DESCRIBE_ENUM(Verdict, healthy, slow, hang, failed, corrupt, unknown, running, undecided)
 
@@ -70,7 +69,7 @@ struct Finding {
   std::string remedy;                // in a word: exclude_node, fix_code; empty: none is known
   std::vector<Action> actions;
   FindingState state = FindingState::open;
-  bool part_of_job = true;  // false: hardware that no rank of the job was seen on
+  bool part_of_job = true;  // false: hardware on which no rank of the job was seen
   bool operator==(const Finding&) const = default;
 };
 
@@ -87,15 +86,15 @@ struct Check {
 struct MissingEvidence {
   std::string what;
   std::string why;
-  std::string command;  // what prints it
-  std::string file;     // with a command: what to call what it prints; else the file that holds it
-  std::string query;    // of its upload; empty: nothing is to be sent
+  std::string command;  // the command that prints it
+  std::string file;     // with a command: the file for its output; else the file that holds it
+  std::string query;    // of the URL to upload it to; empty: nothing is to be sent
 };
 
-// A line that looks like trouble and that nobody reads.
+// A line that looks like trouble and that no parser and no signature knows.
 struct UnreadNote {
   Evidence line;
-  std::uint32_t sources = 1;  // in which lines of its form stand
+  std::uint32_t sources = 1;  // how many have lines of this form
 };
 
 struct RankTally {
@@ -105,10 +104,10 @@ struct RankTally {
   std::vector<int> silent;
 };
 
-// A server, as whoever reads its answers reaches it.
+// How the readers of a server's answers reach it.
 struct ServerAddress {
   std::string url;              // "http://10.0.0.7:8686"; empty: there is none
-  bool asks_for_token = false;  // of everybody
+  bool asks_for_token = false;  // from everybody
 };
 
 struct Diagnosis {
@@ -121,7 +120,7 @@ struct Diagnosis {
   std::vector<Finding> root_causes;  // most likely first
   std::vector<Finding> symptoms;
   std::vector<Finding> observations;  // real, but of other hardware, of another time, or harmless
-  std::vector<Finding> so_far;        // suspected, and not to be decided before more has come
+  std::vector<Finding> so_far;        // suspected; decided only when more has come
   std::optional<std::chrono::seconds> judged_in;  // from now, unless more comes
   std::vector<std::string> chain;                 // ids, cause first
   std::vector<Check> checklist;
@@ -129,10 +128,10 @@ struct Diagnosis {
   std::vector<UnreadNote> unread;  // only where no cause is sure
   std::vector<NextTime> next_time;
   std::vector<HostCoverage> coverage;
-  std::vector<TimelineEntry> timeline;  // those without a time come last
+  std::vector<TimelineEntry> timeline;  // entries without a time come last
   std::vector<ClockOffset> clock_offsets;
   Exclusion exclude;
-  ServerAddress server;  // that answers
+  ServerAddress server;  // the one that gives this answer
   RankTally ranks;
   Explanation explanation;
 };

@@ -11,8 +11,8 @@ namespace {
 
 namespace json = boost::json;
 
-// Reads the fields of one object, all of which must be there. The first that is missing or of the
-// wrong kind is remembered; what follows reads as empty.
+// Reads the fields of one object, all of which must be there. A field that is missing or of the
+// wrong kind reads as empty; the first of these is remembered.
 class Fields {
  public:
   Fields(const json::value& value, std::string& error) : error_(error) {
@@ -151,7 +151,7 @@ Result<Finding> finding_from_json(std::string_view text) {
                   .explains = fields.words("explains"),
                   .state = fields.word<FindingState>("state"),
                   .part_of_job = fields.truth("part_of_job")};
-  // Not there in what an older Faultline stored.
+  // Findings that an older Faultline stored do not have these.
   if (fields.has("against")) finding.against = fields.words("against");
   if (fields.has("remedy")) finding.remedy = fields.text("remedy");
   for (const json::value& element : fields.array("evidence"))

@@ -1,5 +1,5 @@
-// What answers and alerts hand to a person alike: the step to take, how to acknowledge, and text
-// that fits.
+// What both answers and alerts give to people: the next step, the command that acknowledges, and
+// texts cut to a length.
 #pragma once
 
 #include <string>
@@ -9,24 +9,24 @@
 
 namespace faultline {
 
-// The one to take now: the first that comes with a command, else the first; empty: none is known.
+// The step to take now: the first action with a command, else the first one; empty: there is none.
 Action next_step_of(const Finding& finding);
 
-// What a command begins with that asks or tells the server something.
+// The beginning of a curl command for the server, with a token if the server asks for one.
 std::string curl_command(const ServerAddress& server);
 
-// Tells the server that somebody takes care of the finding.
+// The command that tells the server that somebody takes care of the finding.
 std::string acknowledge_command(const ServerAddress& server, std::string_view finding);
 
 // A name as one part of a URL's path, or as a value of its query.
 std::string percent_encoded(std::string_view text);
 
-// As headings and variables are written.
+// In capitals, for headings and variables.
 std::string upper(std::string_view text);
 
 // At most `size` bytes, cut between characters.
 std::string cut(std::string text, std::size_t size);
-// The same between words, where there is a blank.
+// The same, cut between words if there is a blank.
 std::string cut_at_word(std::string text, std::size_t size);
 
 }  // namespace faultline

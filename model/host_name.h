@@ -1,4 +1,4 @@
-// What stands where a host's name does, and names none.
+// Whether a word in the place of a host's name names a host.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// What the logs of one job tell of one host, read off the job's state; answers about a host put
-// those of all jobs together.
+// What the logs of one job say of one host, read from the job's state. Answers about a host combine
+// these for all jobs.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@
 
 namespace faultline {
 
-// Reports of one thing by one part: a storm of them is one of these.
+// Reports of the same thing by the same part: a storm of them is one HostEvent.
 struct HostEvent {
   std::string kind;  // of its facts: gpu_xid, switch_error, remark, host_booted
   Cause cause = Cause::none;
   std::optional<Severity> severity;
   std::optional<int> code;  // Xid, SXid
-  std::string signature;    // that knows the line; empty: none
+  std::string signature;    // the one that knows the line; empty: none
   std::string part;         // PCI address, device or interface; empty: the host
   std::uint64_t count = 1;
   std::optional<Timestamp> first;
@@ -37,14 +37,14 @@ struct CounterReading {
 struct CounterSeries {
   std::string counter;  // canonical; as the tool spells it if it is one of many
   std::string tool;
-  Cause cause = Cause::none;             // that its growth may be a sign of
+  Cause cause = Cause::none;             // of which its growth may be a sign
   std::string link;                      // which of a GPU's NVLinks
-  std::optional<std::uint64_t> full_at;  // it stays there
+  std::optional<std::uint64_t> full_at;  // the value at which it stops counting
   std::vector<CounterReading> readings;  // in the order of time, as far as that is known
 };
 
 struct HostGpu {
-  std::string gpu;  // 0000:3b:00.0; empty: no line tells
+  std::string gpu;  // 0000:3b:00.0; empty: no line says
   std::string uuid;
   std::string serial;
   std::vector<CounterSeries> counters;

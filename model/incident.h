@@ -1,4 +1,4 @@
-// What a diagnosis tells besides its findings: what was looked at, what happened when, and what to
+// What a diagnosis says besides its findings: what was looked at, what happened when, and what to
 // do about the machines.
 #pragma once
 
@@ -14,7 +14,7 @@ namespace faultline {
 
 // What was looked at of one host.
 struct HostCoverage {
-  std::string host;  // empty: lines that no host was found for
+  std::string host;  // empty: lines for which no host was found
   std::vector<int> ranks;
   std::map<std::string, std::uint64_t> lines;  // by dialect
   std::optional<Timestamp> from;               // of the lines that carry a time

@@ -21,7 +21,7 @@ boost::json::value to_json(const JobOverview& job);
 boost::json::value to_json(const JobDetail& job);
 boost::json::value to_json(const RankView& rank);
 
-// A finding as it was written by to_json; the store keeps them so.
+// Reads a finding that to_json wrote; the store keeps findings in this form.
 Result<Finding> finding_from_json(std::string_view text);
 
 // {"rank":3,…}; the kind is stored beside it.

@@ -1,5 +1,5 @@
-// JSON values as text. Boost's own writer is not used for what leaves the house: it prints 0.98 as
-// 9.8E-1, cannot indent, and passes on bytes that are not UTF-8, which log lines may well contain.
+// JSON values as text. Boost's own writer is not used for answers: it prints 0.98 as 9.8E-1, cannot
+// indent, and passes on bytes that are not UTF-8, which log lines may well contain.
 #include <fmt/format.h>
 
 #include <boost/json.hpp>
@@ -69,7 +69,7 @@ class Writer {
       if (length == 1) {
         write_ascii(text.front());
       } else if (length == 2 && text[0] == '\xc2' && static_cast<unsigned char>(text[1]) < 0xa0) {
-        // U+0080 to U+009F, which a terminal obeys.
+        // U+0080 to U+009F, which a terminal may take for commands.
         write_escaped(static_cast<unsigned char>(text[1]));
       } else {
         out_.append(text.substr(0, length));

@@ -1,4 +1,4 @@
-// What lines that differ by their numbers only have in common.
+// The form of a line: lines that differ only in their numbers have the same.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace faultline {
 
-// The text, as far as it matters, with one mark for each number, address or long hexadecimal word.
+// The beginning of the text, with "#" for each number, address or long hexadecimal word.
 std::string form_of_line(std::string_view text);
 
 }  // namespace faultline

@@ -1,4 +1,4 @@
-// LiteralSearch: which of many literals stand in a text. What spares the regular expressions most
+// LiteralSearch: which of many literals stand in a text. It spares the regular expressions most
 // lines, so it must be quick on a text that holds none of them.
 #pragma once
 
@@ -60,8 +60,8 @@ class LiteralSearch {
 
   std::vector<Literal> literals_;
   std::vector<Probe> probes_;  // by window
-  // Of each literal the windows at its first stride_ places are known, so one of them is met when
-  // only every stride_-th place of a text is looked at.
+  // probes_ has the windows at the first stride_ places of each literal. So one of them is met even
+  // if only every stride_-th place of a text is looked at.
   std::size_t stride_ = 1;
   std::bitset<std::size_t{1} << kSlotBits> may_begin_;
 };

@@ -1,4 +1,4 @@
-// What a line leaves open of a secret, for the line behind it.
+// A secret that begins in one line and goes on in the next.
 #pragma once
 
 #include <string>

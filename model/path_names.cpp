@@ -11,7 +11,7 @@
 namespace faultline {
 namespace {
 
-constexpr std::size_t kLongestHost = 64;  // that Linux lets a host be named
+constexpr std::size_t kLongestHost = 64;  // Linux allows no longer name
 constexpr std::size_t kMostFrames = 65536;
 constexpr std::size_t kMostLikePaths = 4096;  // of one frame
 constexpr std::size_t kMostAsked = 256;
@@ -36,7 +36,7 @@ std::string lower(std::string_view text) {
   return out;
 }
 
-// What files are called by what is in them.
+// Words in names of files that say what the file contains.
 bool is_word_of_logs(std::string_view word) {
   constexpr auto kWords = std::to_array<std::string_view>(
       {"dmesg",   "kern",  "kernel",   "kmsg",   "syslog",    "messages", "journal", "journalctl",
@@ -68,7 +68,7 @@ std::string_view without_words_of_logs(std::string_view name) {
 }
 
 struct Component {
-  std::string_view name;  // without what says what is in the file
+  std::string_view name;  // without words that say what the file contains
   std::size_t at = 0;     // in the path
   bool is_file = false;
 };
@@ -111,7 +111,7 @@ std::string shape_of(std::string_view name) {
 
 bool has_digit(std::string_view name) { return std::ranges::any_of(name, is_digit); }
 
-// "attempt-1", "run7": what else people number.
+// "attempt-1", "run7": other things that people number.
 bool is_numbered_otherwise(std::string_view name) {
   constexpr auto kWords = std::to_array<std::string_view>(
       {"attempt", "restart", "retry",   "run",  "job",    "rank",     "epoch",
@@ -124,7 +124,7 @@ bool is_numbered_otherwise(std::string_view name) {
   });
 }
 
-// What hosts are called, where a number follows.
+// Words for hosts, if a number follows.
 bool is_word_of_hosts(std::string_view word) {
   constexpr auto kWords =
       std::to_array<std::string_view>({"node", "host", "server", "compute", "worker", "machine",
@@ -132,7 +132,7 @@ bool is_word_of_hosts(std::string_view word) {
   return std::ranges::any_of(kWords, [&](std::string_view known) { return word.ends_with(known); });
 }
 
-// "node", "12" of "gpunode12"; the number is empty where none follows.
+// "gpunode", "12" of "gpunode12"; the number is empty if none follows.
 std::pair<std::string_view, std::string_view> word_and_number(std::string_view token) {
   const auto digits =
       std::ranges::find_if(token, [](char c) { return is_digit(c); }) - token.begin();
@@ -151,7 +151,7 @@ bool may_be_a_host(std::string_view name) {
 
 namespace {
 
-// "gpu-node-3", "ip-10-0-3-17"; what stands behind the number is not its name.
+// "gpu-node-3", "ip-10-0-3-17"; text behind the number is not part of the host's name.
 std::string host_within(std::string_view name) {
   const std::vector<std::string_view> tokens = split(name, "-");
   const auto end_of = [&](std::size_t token) {
@@ -220,7 +220,7 @@ RankInName rank_in_words(std::string_view text) {
 }
 
 RankInName rank_by_file_name(std::string_view path) {
-  const std::size_t file = path.rfind('/') + 1;  // 0 where there is no folder
+  const std::size_t file = path.rfind('/') + 1;  // 0 if there is no folder
   RankInName found = rank_in_words(path.substr(file));
   if (found.rank >= 0) found.end += file;
   return found;

@@ -1,4 +1,4 @@
-// What the name of a file or of its folder tells of whose lines it holds: a host, a rank.
+// What the names of a file and its folders say of its lines: their host and their rank.
 #pragma once
 
 #include <set>
@@ -10,8 +10,8 @@
 
 namespace faultline {
 
-// A host that a path names by words that hosts are called by: "gpu-node-3/dmesg.txt",
-// "dmesg-node-1.log". Empty: none. What only has a number in it names no host: "run-3", "gpu7".
+// The host that a path names with a word that is usual for hosts: "gpu-node-3/dmesg.txt",
+// "dmesg-node-1.log". Empty: none. A number alone does not make a host: "run-3", "gpu7".
 std::string host_by_its_words(std::string_view path);
 
 // Whether a word may be a host's name: "run-3" and "rank7" number something else.
@@ -22,15 +22,15 @@ struct RankInName {
   std::size_t end = 0;  // of its digits, in the text
 };
 
-// "rank7", "Rank 5", "[RANK:5]", "mpirank:5" -> 7, 5, 5, 5: of several the last. The number of a
-// node, of a place on a host or in a group of ranks is none: "local_rank0", "node-rank-1", "TP rank
-// 2".
+// "rank7", "Rank 5", "[RANK:5]", "mpirank:5" -> 7, 5, 5, 5. If there are several, the last. The
+// number of a node, of a place on a host or in a group of ranks is no rank: "local_rank0",
+// "node-rank-1", "TP rank 2".
 RankInName rank_in_words(std::string_view text);
 
 // "nccl-debug-rank7.log" -> 7. A bare number is no rank.
 RankInName rank_by_file_name(std::string_view path);
 
-// Hosts that lines or senders name, as far as paths may be named after them.
+// Hosts that lines or senders have named. Paths may be named after them.
 class HostNames {
  public:
   void add(const std::string& host);
@@ -48,13 +48,13 @@ class HostNames {
   std::unordered_set<std::string> shapes_;  // gpu-node-#
 };
 
-// Paths of like files, one for each host: "node-0/dmesg.txt", "spare-07/dmesg.txt". Where one of
-// them is named after a known host, the others are named after hosts.
+// Paths that differ in one name only: "node-0/dmesg.txt", "spare-07/dmesg.txt". If one of these
+// names is a known host, the others are hosts, too.
 class LikePaths {
  public:
   void add(std::string_view path);
 
-  // Empty: nothing that differs between this path and its like is a known host.
+  // Empty: no path that differs from this one in a single name has a known host there.
   std::string host_in(std::string_view path, const HostNames& known) const;
 
  private:

@@ -1,7 +1,7 @@
 // Precompiled for model/ and for most layers above it, and a part of every other pch.h: headers of
-// others that are slow to read. None of ours: what ccache kept of another checkout would know them
-// by other times, and #pragma once would not hold. No source may rely on it; each includes what it
-// uses (the lint build precompiles nothing).
+// other projects that are slow to compile. None of ours: ccache may reuse what it kept of another
+// checkout, in which our headers have other times, and then #pragma once fails. No source may rely
+// on it; each includes what it uses (the lint build precompiles nothing).
 #pragma once
 
 #include <fmt/format.h>

@@ -31,7 +31,7 @@ std::string to_text(const std::vector<int>& ranks) {
     std::size_t last = first;
     const int step = first + 1 < ranks.size() ? ranks[first + 1] - ranks[first] : 1;
     while (last + 1 < ranks.size() && ranks[last + 1] - ranks[last] == step) ++last;
-    if (step != 1 && last - first < 2) last = first;  // two ranks make no rule
+    if (step != 1 && last - first < 2) last = first;  // two ranks do not make a series
     if (!text.empty()) text += ' ';
     if (first == last)
       fmt::format_to(std::back_inserter(text), "{}", ranks[first]);

@@ -1,4 +1,4 @@
-// Sets of ranks as short text: what a group of a thousand ranks takes in every rank's dump.
+// Sets of ranks as short text: every rank's dump lists all members of its groups, maybe thousands.
 #pragma once
 
 #include <string>
@@ -7,13 +7,13 @@
 
 namespace faultline {
 
-// No job has as many. More are not taken from a text.
+// No job has this many. Larger numbers in a text are no ranks.
 inline constexpr int kMaxRanks = 1 << 20;
 
 // "0-7", "2-14/4" (every fourth), "0-3 8 12-15". Ranks ascend.
 std::string to_text(const std::vector<int>& ranks);
 
-// The reverse; what to_text never writes is passed over.
+// The reverse. Ignores what to_text never writes.
 std::vector<int> ranks_of(std::string_view text);
 
 // "[0, 1, 2]", as PyTorch prints them: every number in it, in ascending order and once.

@@ -1,4 +1,4 @@
-// Why documents in a batch were not read, for who sent them.
+// Why documents in a batch were not read, for their sender.
 #pragma once
 
 #include <string>

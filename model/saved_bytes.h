@@ -1,4 +1,4 @@
-// The compact form in which what a reader remembers between lines survives a restart.
+// A compact form for what a reader remembers between lines, so that it survives a restart.
 #pragma once
 
 #include <cstdint>

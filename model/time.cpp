@@ -10,13 +10,13 @@ namespace {
 
 using namespace std::chrono;
 
-// What hosts that keep time by NTP differ by at worst.
+// The most by which the clocks of hosts that use NTP differ.
 constexpr std::int64_t kClockSkewUs = 2'000'000;
 
 // Zones reach from UTC-12 to UTC+14, so a stamp without a zone may be this far off.
 constexpr std::int64_t kZoneSpanUs = std::int64_t{14} * 3600 * 1'000'000;
 
-// Reads from the front of a text; the first thing that is not there makes all that follows fail.
+// Reads from the front of a text. After the first mismatch, everything fails.
 class Fields {
  public:
   explicit Fields(std::string_view text) : rest_(text) {}
@@ -41,7 +41,7 @@ class Fields {
     return !rest_.empty() && characters.find(rest_.front()) != std::string_view::npos;
   }
 
-  // Digits after the point, as microseconds; what is finer is cut off.
+  // Digits after the point, as microseconds; further digits are cut off.
   int fraction() {
     int value = 0;
     int weight = 100'000;
@@ -59,7 +59,7 @@ class Fields {
   bool ok_ = true;
 };
 
-// The first microsecond after all those that the stamp can mean.
+// The first microsecond after the span that the stamp can mean.
 std::int64_t end_of(const EventTime& time) {
   return *time.wall_us + std::max<std::int64_t>(time.uncertainty_us, 1);
 }
@@ -158,8 +158,8 @@ Order order_of(const EventTime& a, const EventTime& b, bool same_host) {
   const Order by_uptime = *a.uptime_us < *b.uptime_us   ? Order::before
                           : *a.uptime_us > *b.uptime_us ? Order::after
                                                         : Order::cannot_tell;
-  // Uptimes are exact within one boot. Where the clock on the wall says the opposite, the host has
-  // been restarted between the two.
+  // Uptimes are exact within one boot. If the wall clock says the opposite, the host was restarted
+  // in between.
   return by_wall == Order::cannot_tell || by_wall == by_uptime ? by_uptime : by_wall;
 }
 

@@ -22,7 +22,7 @@ std::string to_rfc3339(Timestamp time);
 // +hh:mm, +hhmm or none (then it is read as UTC and *zone_given, if asked for, is false).
 std::optional<Timestamp> parse_rfc3339(std::string_view text, bool* zone_given = nullptr);
 
-// When something happened, as exactly as its line says. A line that carries no time has none of it.
+// When something happened, as exactly as its line says. All is empty if the line has no time.
 struct EventTime {
   std::optional<std::int64_t> wall_us;    // microseconds since 1970, UTC
   std::int64_t uncertainty_us = 0;        // the stamp's resolution: wall_us .. wall_us + this
@@ -42,8 +42,8 @@ BOOST_DESCRIBE_STRUCT(EventTime, (), (wall_us, uncertainty_us, zone_assumed, upt
 
 enum class Order { before, after, cannot_tell };
 
-// Whether a happened before b. Wall clocks of different hosts are trusted to kClockSkew; a stamp
-// without a zone is compared only with its like. Uptimes count only when both are of one host.
+// Whether a happened before b. Wall clocks of different hosts are trusted to two seconds; between a
+// stamp with a zone and one without, to 14 hours. Uptimes count only if both are of one host.
 Order order_of(const EventTime& a, const EventTime& b, bool same_host);
 
 }  // namespace faultline

@@ -1,4 +1,4 @@
-// Text as UTF-8, which lines of logs need not be.
+// UTF-8. Log lines need not be valid UTF-8.
 #pragma once
 
 #include <cstddef>
@@ -6,8 +6,8 @@
 
 namespace faultline {
 
-// How many bytes the well-formed character at the start of text has, which is not empty; 0: it is
-// none.
+// The length in bytes of the character at the start of a text that is not empty; 0: it is not
+// well-formed.
 std::size_t utf8_length(std::string_view text);
 
 }  // namespace faultline

@@ -1,4 +1,4 @@
-// What the answers about a job are made of: read off its state, written as JSON by model/json.h.
+// The values in answers about a job: read from its state, written as JSON by model/json.h.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +19,9 @@ struct JobOverview {
   int ranks_seen = 0;
   int attempts = 1;
   std::optional<Timestamp> last_activity;  // when something last arrived
-  std::string cause;                       // the first one's title; empty: none is worth a line
+  std::string cause;                       // title of the first; empty: none is worth a line
   std::optional<double> confidence;        // in it
-  std::optional<Timestamp> since;          // when the trouble began, as far as lines tell
+  std::optional<Timestamp> since;          // when the trouble began, as far as lines say
 };
 
 struct CommunicatorView {
@@ -30,7 +30,7 @@ struct CommunicatorView {
   int members_seen = 0;
   std::uint64_t furthest = 0;  // collectives its leading rank has entered
   std::uint64_t slowest = 0;   // and its last one
-  bool matched = true;         // false: members were put together by a guess
+  bool matched = true;         // false: it is a guess that these members belong together
 };
 
 struct GpuView {
@@ -48,12 +48,12 @@ struct SourceView {
   std::uint64_t recognized = 0;
 };
 
-// How hosts of the job are set up: one answer to one question.
+// One value of one setting, and the hosts of the job that have it.
 struct SettingView {
   std::string setting;  // "environment NCCL_ALGO", "devices IB", "network connected"
   std::string value;
-  int hosts = 0;                     // that say so
-  std::vector<std::string> only_on;  // their names, unless it is the most common answer
+  int hosts = 0;                     // how many have it
+  std::vector<std::string> only_on;  // their names, unless it is the most common value
 };
 
 // GET /api/v1/jobs/{job}
@@ -83,7 +83,7 @@ struct StandingView {
 
 // GET /api/v1/jobs/{job}/ranks
 struct RankView {
-  int rank = -1;  // -1: nothing tells its place in the job
+  int rank = -1;  // -1: its place in the job is not known
   std::string host;
   std::int64_t pid = 0;
   std::string gpu;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# docs.sh FOLDER: the pages for those who run Faultline, as they lie in the repository, so that their
-# links work. A link to what is not installed, a source, becomes its text.
+# docs.sh FOLDER: copies the pages for operators, in the layout of the repository, so that their links
+# work. A link to a file that is not installed becomes plain text.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

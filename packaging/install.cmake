@@ -1,5 +1,5 @@
-# What `cmake --install` lays down below its prefix; ./dev package makes packages of it. The unit and the
-# pages are for /usr, with etc/ in /etc.
+# What `cmake --install` installs below its prefix; ./dev package makes packages from it. The unit and the
+# pages expect the prefix /usr, with etc/ in /etc.
 include(GNUInstallDirs)
 
 # The pages of the manual and the completions are written by the program itself.

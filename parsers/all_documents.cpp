@@ -14,6 +14,7 @@
 #include "parsers/gpu/nvidia_smi_table.h"
 #include "parsers/gpu/nvidia_smi_topo.h"
 #include "parsers/gpu/nvidia_smi_xml.h"
+#include "parsers/gpu/nvsm.h"
 #include "parsers/gpu/rocm_smi.h"
 #include "parsers/jax/coordination.h"
 #include "parsers/json/json_document.h"
@@ -82,6 +83,7 @@ constexpr DocumentFormat kFormats[] = {
     {"lspci", begins_lspci, make_lspci, "0123456789abcdef"},
     {"systemctl", begins_systemctl, make_systemctl, "\xe2\xc3*x"},
     {"nhc", begins_nhc, make_nhc, "EN"},
+    {"nvsm", begins_nvsm, make_nvsm, "BCFGNPSUV"},
     {"nsys", begins_nsys, make_nsys, "T"},
     {"ps", begins_ps, make_ps, "%ABCDEFGILNPRSTUVW"},
     {"tcpdump", begins_tcpdump, make_tcpdump, "0123456789Itl"},

@@ -1,9 +1,9 @@
-// A document means something only as a whole, over many lines: a tool's report, JSON printed for
-// people. Its reader remembers, from line to line, what the next ones need.
+// A document is text that means something only over many lines: a tool's report, JSON printed for
+// people. Its reader remembers what the next lines need.
 //
-// To add a format: a class made from Document, and a row in all_documents.cpp. ingest/documents
-// opens it where it begins, feeds it the lines (their wrapping taken off), and keeps what it
-// remembers over a restart.
+// To add a format: derive a class from Document and add a row to all_documents.cpp.
+// ingest/documents opens a document at its first line, feeds it lines without their wrapping, and
+// saves its state over a restart.
 #pragma once
 
 #include <cstdint>
@@ -22,18 +22,18 @@ namespace faultline {
 
 struct DocumentLine {
   std::string_view text;
-  std::string_view whole;    // with its wrapping, as it stands in the source
+  std::string_view whole;    // as it stands in the source, wrapping included
   std::uint64_t number = 0;  // in the source, from 1
   std::uint64_t offset = 0;  // of its first byte
-  // Who said it, and when, as far as its wrapping tells.
+  // Who printed the line, and when, if the wrapping says so.
   std::string_view host = {};
   EventTime time = {};
   int rank = -1;
-  bool cut = false;        // the source ended without ending it: it may have gone on
-  bool is_remark = false;  // its logger says that it is information or a warning, no error
+  bool cut = false;        // the source ended within the line: more of it may be missing
+  bool is_remark = false;  // the logger's level is information or warning, not error
 };
 
-// A line that a document keeps, because a fact that is complete only later rests on it.
+// A line that a document keeps as the evidence of a fact that is complete only later.
 struct KeptLine {
   std::uint64_t number = 0;
   std::uint64_t offset = 0;
@@ -49,29 +49,29 @@ struct KeptLine {
 
 struct DocumentReading {
   Reading reading;
-  std::optional<KeptLine> line;  // the one that it rests on; none: the line that was fed last
+  std::optional<KeptLine> line;  // the evidence; none: the line that was fed last
 };
 
 class Document {
  public:
   enum class Line {
     part,     // belongs to the document
-    last,     // so it does, and ends it
-    foreign,  // somebody else's, in the midst of it
-    after,    // somebody else's; the document has ended before it
+    last,     // belongs to the document and ends it
+    foreign,  // belongs to something else; the document goes on
+    after,    // belongs to something else; the document ended before it
   };
 
   virtual ~Document() = default;
 
   virtual Line feed(const DocumentLine& line, std::vector<DocumentReading>& readings) = 0;
 
-  // Nothing follows.
+  // No more lines follow.
   virtual void finish(std::vector<DocumentReading>&) {}
 
-  // What the receipt counts its lines as; empty: not known yet.
+  // The dialect under which the receipt counts the lines; empty: not known yet.
   virtual std::string_view dialect() const = 0;
 
-  // Bytes it remembers, about. A document that grows too large is given up.
+  // How many bytes it holds, roughly. A document that grows too large is given up.
   virtual std::size_t size() const = 0;
 
   virtual void save(SavedBytesWriter& saved) const = 0;
@@ -79,19 +79,20 @@ class Document {
 };
 
 struct DocumentFormat {
-  std::string_view name;  // under which what it remembers is saved
-  // Whether a document may begin with this line. Asked about every line that is no call: quick.
+  std::string_view name;  // under which its state is saved
+  // Whether a document may begin with this line. Called for every line that is not a call, so it
+  // must be quick.
   bool (*begins)(std::string_view text);
   std::unique_ptr<Document> (*create)();
-  // With which a beginning may begin, after blanks; empty: with any. Spares most lines the
-  // question.
+  // The characters that a first line may begin with, after blanks; empty: any. Most lines are
+  // ruled out by them without a call of begins.
   std::string_view first_characters = {};
-  // Its lines stand among those of any other, so that it ends none and none ends it; it is fed
-  // every line, and asked first. There is one.
+  // Its lines may stand between lines of any other document: neither ends the other. It is fed
+  // every line, and before the others. Only one format is of this kind.
   bool beside = false;
 };
 
-// In the order they are tried.
+// In the order in which they are tried.
 std::span<const DocumentFormat> all_documents();
 
 }  // namespace faultline

@@ -1,7 +1,7 @@
-// A parser reads one dialect: one line of text, its wrapping already taken off, becomes facts.
+// A parser turns one line of one dialect, without its wrapping, into facts.
 //
-// It is a function: no state, no clock, no I/O. A line it does not know is not an error; so a
-// parser never throws on input.
+// It is a function: no state, no clock, no I/O. An unknown line is not an error, so a parser never
+// throws on input.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace faultline {
 
-// A fact, and who the line says printed it. What the line does not tell stays empty.
+// A fact, and who printed it according to the line. What the line does not say stays empty.
 struct Reading {
   Fact fact;
   std::string host;
@@ -29,14 +29,14 @@ struct Parser {
   std::string_view dialect;  // "nccl", "kernel": what the receipt counts
   std::string_view
       hint;  // text every line of the dialect contains; looked for before parse is called
-  // True if the line is of this dialect, whether or not it says anything worth a fact.
+  // True if the line is of this dialect, even if it yields no fact.
   bool (*parse)(std::string_view text, std::vector<Reading>& readings);
-  // Its lines may end in a number or a name: one that was cut off there would say something else,
-  // and nothing would show it. Such a line is read only with its end.
+  // Lines may end in a number or a name. If such a line was cut, it would say something else and
+  // nobody could see that. So it is read only if its end is known.
   bool ends_openly = false;
 };
 
-// In the order they are tried.
+// In the order in which they are tried.
 std::span<const Parser> all_parsers();
 
 }  // namespace faultline

@@ -1,4 +1,4 @@
-// Which parsers a line concerns: one pass over the line finds the hints of all of them.
+// Chooses the parsers to try on a line: one pass over the line finds the hints of all parsers.
 #pragma once
 
 #include <bitset>
@@ -12,7 +12,7 @@ namespace faultline {
 class ParserChoice {
  public:
   static constexpr std::size_t kMostParsers = 128;
-  using Set = std::bitset<kMostParsers>;  // by place in all_parsers()
+  using Set = std::bitset<kMostParsers>;  // by index in all_parsers()
 
   ParserChoice();
 
@@ -23,7 +23,7 @@ class ParserChoice {
   Set short_hints_;  // too short for the search
 };
 
-// The one for all_parsers(), made once.
+// The choice for all_parsers(), built once.
 const ParserChoice& parser_choice();
 
 }  // namespace faultline

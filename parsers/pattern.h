@@ -1,7 +1,7 @@
 // Pattern: a compiled regular expression whose captures are views into the text it was given.
 //
-// For lines that a literal has already picked out. Debian 12's RE2 knows nothing of
-// std::string_view; that stays in here.
+// Use it only on lines that a literal search has picked out. Debian 12's RE2 does not know
+// std::string_view; this class hides that.
 #pragma once
 
 #include <re2/re2.h>
@@ -16,8 +16,8 @@ class Pattern {
   // Throws std::invalid_argument: an expression that does not compile is a bug in the program.
   explicit Pattern(std::string_view expression);
 
-  // The leftmost match anywhere in text. A group that took no part leaves an empty view; a number
-  // that does not fit its type is no match, and then the captures hold nothing of use.
+  // The leftmost match anywhere in text. A group that did not take part gives an empty view. A
+  // number that does not fit its type is no match; the captures are then unspecified.
   template <class... Captures>
   bool find(std::string_view text, Captures*... captures) const {
     return RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), regex_,

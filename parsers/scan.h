@@ -1,4 +1,4 @@
-// Scanning a line from left to right, without allocation: what the hot line is read with.
+// Scans a line from left to right, without allocation. The hot line (a call) is read with it.
 #pragma once
 
 #include <array>
@@ -43,7 +43,7 @@ class Scan {
     return {start, static_cast<std::size_t>(at_ - start)};
   }
 
-  // Up to the given character, which is consumed. False, and nothing consumed, if it is not there.
+  // Up to the given character, which is consumed too. If it is absent: false, nothing consumed.
   bool until(char stop, std::string_view& piece) {
     const void* found = std::memchr(at_, stop, static_cast<std::size_t>(end_ - at_));
     if (found == nullptr) return false;
@@ -96,7 +96,7 @@ class Scan {
   }
 
  private:
-  // As memcmp, which g++ calls as a function where a few comparisons would do.
+  // Does what memcmp does; g++ makes a function call of that where a few comparisons suffice.
   template <std::size_t N>
   static bool equal(const char* a, const char* b) {
     if constexpr (N >= 8) return same<std::uint64_t>(a, b) && equal<N - 8>(a + 8, b + 8);
@@ -123,7 +123,7 @@ class Scan {
   }();
   static unsigned hex_digit(char c) { return kHexDigits[static_cast<unsigned char>(c)]; }
 
-  // Eight characters at a time: words here are pointers of fourteen.
+  // Eight characters at a time, because most words here are pointers of 14 characters.
   const char* find_blank(const char* at) const {
     constexpr std::uint64_t kBlanks = 0x2020202020202020, kOnes = 0x0101010101010101,
                             kHighs = 0x8080808080808080;

@@ -1,10 +1,10 @@
 # shellcheck shell=bash
-# Configuring, building and testing a preset of CMakePresets.json in build/PRESET.
+# Configures, builds and tests a preset of CMakePresets.json in build/PRESET.
 
-# Put in front of every build and test run.
+# The command that stands before every build and test run.
 launcher=()
 
-# How many compilers at once: one a core, and 1.5 GB for each.
+# How many compilers run at once: at most one a core, and one for each 1.5 GB of memory.
 parallelism() {
   local cores by_memory least
   cores=$(nproc)
@@ -22,7 +22,7 @@ build() {
     --target "${targets[@]:-all}" >&2
 }
 
-# Ninja itself configures again when a CMakeLists.txt changes; presets it does not know of.
+# Ninja itself configures again if a CMakeLists.txt changes, but not if the presets change.
 configure() {
   local stamp=build/$1/.configured
   if [[ ! -e $stamp || CMakePresets.json -nt $stamp ]]; then
@@ -32,8 +32,8 @@ configure() {
   fi
 }
 
-# run_tests PRESET [-R NAME] [CTEST-FLAG...]: ends with ctest's summary and status. ctest knows test
-# programs and their shards; -R NAME names tests, so it is for GoogleTest: Reader, Suite.Test, *last*.
+# run_tests PRESET [-R NAME] [CTEST-FLAG...]: ends with ctest's summary and status. ctest knows only test
+# programs and their shards. -R NAME chooses single tests (Reader, Suite.Test, *last*), so GoogleTest gets it.
 run_tests() {
   local preset=$1 flags=()
   shift

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Which lines and branches the tests reach.
+# Measures which lines and branches the tests reach.
 
 coverage() {
   build coverage
@@ -11,7 +11,7 @@ coverage() {
   by_folder "$summary"
 }
 
-# by_folder SUMMARY: a row for each folder, and one for all.
+# by_folder SUMMARY: prints a row for each folder, and one for all.
 by_folder() {
   python3 - "$1" <<'PYTHON'
 import collections, json, sys

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# libFuzzer over tests/fuzz/*_fuzz.cpp.
+# Runs libFuzzer over tests/fuzz/*_fuzz.cpp.
 
-# fuzz [TARGET] [-runs N | --minutes N | --owed]: -runs 0 tries the seeds alone.
+# fuzz [TARGET] [-runs N | --minutes N | --owed]: -runs 0 tries only the seeds.
 fuzz() {
   local only='' bound=-runs=1000000
   while (($# > 0)); do
@@ -31,16 +31,15 @@ fuzz() {
   done
 }
 
-# Which targets ran clean, for how many CPU minutes, as which program: minutes count as long as that
-# stands still, whatever else changes in the repository. The same code gives the same program in any
-# folder, by the same compiler and libraries.
+# For each target: for how many CPU minutes it ran without a failure, and as which program. The minutes count
+# until the program changes; other changes in the repository do not matter. With the same compiler and libraries
+# the same code gives the same program in any folder.
 FUZZ_RECORD=tests/fuzz/record.tsv
 FUZZ_MINUTES=10
 FUZZ_MINUTES_AT_ONCE=5
 
-# fuzz_owed NAME...: what each program still lacks of those minutes, as many programs at once as there
-# are cores. Each one's words go into build/fuzz/log. What breaks ends its own target, and at the end
-# the command.
+# fuzz_owed NAME...: runs each program for the minutes that it still lacks, as many programs at once as there are
+# cores. Their output goes to build/fuzz/log. A failure ends its own target at once, and the command at the end.
 fuzz_owed() {
   local name logs=build/fuzz/log broken=0 lanes running=0
   lanes=$(nproc)
@@ -58,22 +57,22 @@ fuzz_owed() {
     wait -n || broken=1
     running=$((running - 1))
   done
-  ((broken == 0)) || die "what broke lies in build/fuzz/crashes"
+  ((broken == 0)) || die "the inputs that failed are in build/fuzz/crashes"
 }
 
-# fuzz_one_owed NAME LOG: some minutes at a time, so that little is lost when it is stopped.
+# fuzz_one_owed NAME LOG: runs a few minutes at a time, so that little is lost if it is stopped.
 fuzz_one_owed() {
   local name=$1 log=$2 program minutes
   program=$(fuzz_program "$name")
   minutes=$(awk -v name="$name" -v program="$program" '$1 == name && $2 == program { print $3 }' "$FUZZ_RECORD")
   for ((minutes = ${minutes:-0}; minutes < FUZZ_MINUTES; minutes += FUZZ_MINUTES_AT_ONCE)); do
-    fuzz_one "$name" $((FUZZ_MINUTES_AT_ONCE * 60)) >"$log" 2>&1 || die "$name: broken; see $log"
+    fuzz_one "$name" $((FUZZ_MINUTES_AT_ONCE * 60)) >"$log" 2>&1 || die "$name: failed; see $log"
     record_minutes "$name" "$program" $((minutes + FUZZ_MINUTES_AT_ONCE))
   done
-  say "$name: clean for $minutes CPU minutes as it is"
+  say "$name: no failure in $minutes CPU minutes of this program"
 }
 
-# record_minutes NAME PROGRAM MINUTES: others may do so at the same time.
+# record_minutes NAME PROGRAM MINUTES: may run at the same time for several targets.
 record_minutes() {
   (
     flock 9
@@ -85,23 +84,21 @@ record_minutes() {
   ) 9>build/fuzz/.record
 }
 
-# fuzz_program NAME: a fingerprint of all that the program is made of, but names and lines for
-# debuggers.
+# fuzz_program NAME: a fingerprint of the program, without the debug information.
 fuzz_program() {
   local stripped=build/fuzz/.$1.stripped
   strip --strip-debug -o "$stripped" "build/fuzz/tests/fuzz/$1"
   sha256sum "$stripped" | cut -c1-16
 }
 
-# Of each target's own CPU time, so that a busy machine tries no less.
+# Minutes are CPU time of the target itself, so that a busy machine tries as much as an idle one.
 seconds_of() {
   [[ $1 =~ ^[1-9][0-9]*$ ]] || die "--minutes needs a whole number, not '$1'"
   echo "$(($1 * 60))"
 }
 
-# fuzz_one NAME BOUND: -runs=N, or seconds of CPU time. It starts from the target's own seeds and from
-# what the parser tests read; what it learns stays in build/fuzz/corpus, an input that breaks something
-# in build/fuzz/crashes.
+# fuzz_one NAME BOUND: BOUND is -runs=N, or seconds of CPU time. Starts from the target's own seeds and from the
+# inputs of parser tests. What it learns stays in build/fuzz/corpus; inputs that fail go to build/fuzz/crashes.
 fuzz_one() {
   local name=$1 bound=$2
   local corpus=build/fuzz/corpus/$name inputs=build/fuzz/inputs crashes=build/fuzz/crashes
@@ -126,13 +123,13 @@ fuzz_one() {
   done
 }
 
-# cpu_seconds_under SHELL: what its commands have taken so far, rounded down.
+# cpu_seconds_under SHELL: the CPU time of its finished commands so far, rounded down.
 cpu_seconds_under() {
   awk '{ print int(($16 + $17) / '"$(getconf CLK_TCK)"') }' "/proc/$1/stat"
 }
 
-# gather_inputs FOLDER: the golden inputs, which all have names of the form input*. Those that are there
-# stay as they are: other targets may be reading them.
+# gather_inputs FOLDER: copies the golden inputs, whose names begin with "input". Does not touch copies that are
+# up to date: other targets may be reading them.
 gather_inputs() {
   mkdir -p "$1"
   local file

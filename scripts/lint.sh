@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# Everything that is checked without running it. Which layer may include which needs no check here:
-# a wrong include does not build (cmake/layers.cmake).
+# Checks the code without running it. Includes between layers need no check: a wrong one does not build
+# (cmake/layers.cmake).
 
 # our_files PATTERN...: tracked files and new ones that git does not ignore.
 our_files() { git ls-files --cached --others --exclude-standard --deduplicate -- "$@"; }
@@ -27,7 +27,7 @@ lint() {
   return $failed
 }
 
-# sources_to_lint [BASE]: compile units, one a line; with BASE those that differ from it.
+# sources_to_lint [BASE]: source files, one a line; with BASE only those that differ from it.
 sources_to_lint() {
   local all
   # tests/fuzz is built by a preset of its own.
@@ -42,8 +42,8 @@ sources_to_lint() {
   fi
 }
 
-# units_with SOURCES: what the compiler is given: the unit that includes a source, or the source. Most
-# of clang-tidy's time goes into headers, which the sources of a unit share.
+# units_with SOURCES: for each source the unit that includes it, or else the source itself. Most of clang-tidy's
+# time goes into headers, which the sources of a unit share.
 units_with() {
   local all source
   all=$(find build/lint -path '*/Unity/*.cxx')
@@ -63,12 +63,12 @@ lint_scripts() {
   our_files dev .ci/run '*.sh' 'packaging/deb/p*' | xargs -r shellcheck --external-sources
 }
 
-# Two types of one name in one namespace: the linker sees both only when it optimises as a whole.
+# Finds two types of one name in one namespace: the linker sees both only when it optimises the whole program.
 lint_odr() { build odr faultline; }
 
 lint_headers() { build lint all_verify_interface_header_sets; }
 
-# lint_co_await SOURCES: clang-query prints matches and succeeds all the same.
+# lint_co_await SOURCES: clang-query succeeds even if it prints matches, so look at its output.
 lint_co_await() {
   say "co_await"
   local with_coroutines found
@@ -85,9 +85,9 @@ lint_co_await() {
 # lint_tidy UNITS
 lint_tidy() {
   say "clang-tidy"
-  # It also counts on stderr the warnings of other people's headers, which it does not show.
+  # On stderr it also counts warnings of foreign headers, which it does not show.
   echo "$1" | each_core clang-tidy-19 -p build/lint --quiet 2> >(grep -v ' warnings\? generated' >&2)
 }
 
-# each_core COMMAND...: runs it for every file named on stdin, as many at once as there is room for.
+# each_core COMMAND...: runs it for every file named on stdin, several at once.
 each_core() { xargs -r -n 1 -P "$(parallelism)" "$@"; }

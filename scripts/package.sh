@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Packages of the portable binary, in build/packages. What they install is laid out once, in
+# Makes packages of the portable binary in build/packages. The files that they install are laid out once, in
 # build/packages/root, and packed in four ways.
 
 packages=build/packages
@@ -15,7 +15,7 @@ package() {
   build portable faultline manual
   packaging/portable/check.sh build/portable/faultline
   lay_out "$packages/root"
-  # Of an earlier version, which a pattern would find beside these.
+  # Packages of earlier versions would match the patterns of package_test.sh too.
   find "$packages" -maxdepth 1 -type f -name 'faultline[_-]*' ! -name "*[_-]$(version)[_-]*" -delete
   for kind in "${kinds[@]}"; do
     "package_$kind" "$packages/root" "$(version)"
@@ -24,15 +24,15 @@ package() {
 
 version() { build/portable/faultline version | cut -d ' ' -f 2; }
 
-# Debian has no static form of these two libraries: they are built from its own sources, of the version
-# whose headers are installed.
+# Debian has no static form of these two libraries. They are built from Debian's sources, in the version whose
+# headers are installed.
 need_library_sources() {
   fetch_source libfmt-dev fmtlib
   fetch_source libsimdjson-dev simdjson
 }
 
-# fetch_source PACKAGE SOURCE: the source of an installed package, in build/tools/src/SOURCE. apt checks
-# its signature; the system's own lists need not have sources switched on.
+# fetch_source PACKAGE SOURCE: puts the source of an installed package into build/tools/src/SOURCE. apt checks
+# its signature. The system's own package lists need not include sources.
 fetch_source() {
   local version folder=$PWD/build/tools/src
   # shellcheck disable=SC2016  # dpkg-query's own ${}, not the shell's
@@ -55,7 +55,7 @@ fetch_source() {
   echo "$version" >"$folder/$2.version"
 }
 
-# mirror_of PACKAGE: of the archive that apt takes it from.
+# mirror_of PACKAGE: the URL of the archive from which apt takes the package.
 mirror_of() {
   local url
   url=$(apt-get --print-uris download "$1" 2>/dev/null || { apt_get update && apt-get --print-uris download "$1"; })
@@ -63,7 +63,7 @@ mirror_of() {
   echo "${url%%/pool/*}"
 }
 
-# lay_out FOLDER: the files of a package, as they are to lie on a machine.
+# lay_out FOLDER: puts the files of a package there, as they will be on a machine.
 lay_out() {
   rm -rf "$1"
   mkdir -p "$1"
@@ -74,7 +74,7 @@ lay_out() {
   chmod -R u=rwX,go=rX "$1"
 }
 
-# gather_licences FOLDER: of all that is linked into the binary, as Debian tells them.
+# gather_licences FOLDER: collects Debian's copyright files of everything that is linked into the binary.
 gather_licences() {
   local package
   mkdir "$1"
@@ -108,7 +108,7 @@ package_rpm() {
   realpath "$packages/faultline-$2-1.$(uname -m).rpm"
 }
 
-# package_tar ROOT VERSION: bin, etc, lib and share in a folder that bears the version.
+# package_tar ROOT VERSION: bin, etc, lib and share in a folder whose name has the version.
 package_tar() {
   local name
   name=faultline-$2-linux-$(uname -m)
@@ -118,8 +118,8 @@ package_tar() {
   realpath "$packages/$name.tar.gz"
 }
 
-# package_image ROOT VERSION: an OCI archive. glibc is all that the binary needs; with it come the
-# authorities that receivers of alerts are verified by.
+# package_image ROOT VERSION: an OCI archive with the binary, glibc, which is all that it needs, and the CA
+# certificates with which it verifies receivers of alerts.
 package_image() {
   local folder=$packages/image archive library
   archive=$packages/faultline-$2-$(uname -m).oci.tar
@@ -139,11 +139,11 @@ package_image() {
   echo 'hosts: files dns' >"$folder/etc/nsswitch.conf"
   chmod -R u=rwX,go=rX "$folder"
   chmod 1777 "$folder/tmp"
-  # No overlay file system needs to be there, nor a user namespace.
+  # vfs needs neither an overlay file system nor a user namespace.
   local buildah=(as_root buildah --storage-driver vfs --root "$PWD/$packages/storage" --runroot "$PWD/$packages/storage/run")
   local container
   container=$("${buildah[@]}" from scratch)
-  # An archive keeps owners, which copies do not.
+  # Archives keep owners; copies do not.
   tar --create --file "$folder.tar" --directory "$folder" --owner root:0 --group root:0 --exclude ./data .
   tar --append --file "$folder.tar" --directory "$folder" --owner nonroot:65532 --group nonroot:65532 ./data
   "${buildah[@]}" add --quiet "$container" "$folder.tar" / >&2

@@ -1,13 +1,13 @@
 # shellcheck shell=bash
-# The packages as those who install them meet them: in a bare Debian that debootstrap makes, where no
-# library but glibc is there, and the image by itself. Needs root, for chroot.
+# Tests the packages as users install them: in a bare Debian made by debootstrap, which has no library but glibc,
+# and the image by itself. Needs root, for chroot.
 
 # shellcheck disable=SC2154  # packages is of package.sh
 bare=$packages/bare
 fault=tests/scenarios/gpu_off_bus/logs/gpu-node-3/dmesg.txt
 scratch=
 server=
-# A server must be the shell's own child: as_root would stand between them.
+# A server must be the shell's own child; as_root would be between them.
 sudo=()
 ((EUID == 0)) || sudo=(sudo)
 
@@ -24,17 +24,17 @@ test_packages() {
   try test_image
 }
 
-# try FUNCTION: what it does not find as it should be ends all.
+# try FUNCTION: its first failure ends everything.
 try() {
   say "$1"
   "$1"
 }
 
-# expect TEXT COMMAND...: that it succeeds and prints TEXT.
+# expect TEXT COMMAND...: the command must succeed and print TEXT.
 expect() {
   local text=$1 out
   out=$("${@:2}" 2>&1) || die "failed: ${*:2}: $out"
-  [[ $out == *"$text"* ]] || die "no '$text' in what ${*:2} prints: $out"
+  [[ $out == *"$text"* ]] || die "no '$text' in the output of ${*:2}: $out"
 }
 
 test_manual() {
@@ -59,7 +59,7 @@ test_shells() {
   expect 'markdown' zsh_completes "$share/zsh/vendor-completions" 'faultline diagnose --format m'
 }
 
-# zsh_completes FOLDER LINE: the line after the tabulator key. Only a terminal has one.
+# zsh_completes FOLDER LINE: prints the line after the Tab key. zsh completes only in a terminal.
 zsh_completes() {
   # shellcheck disable=SC2016  # for zsh
   zsh -f -c '
@@ -79,7 +79,7 @@ test_tar() {
     die "the binary of the .tar.gz finds no fault in $fault"
 }
 
-# The unit, with the binary of the .tar.gz in place of one that is installed, and without its manual.
+# Tests the systemd unit with the binary of the .tar.gz in place of an installed one, and without its manual.
 test_unit() {
   local unit="$scratch/faultline.service"
   sed -e "s#/usr/bin/faultline#$scratch/bin/faultline#" -e /^Documentation=/d \
@@ -88,7 +88,7 @@ test_unit() {
   [[ -z $(systemd-analyze verify "$unit" 2>&1) ]] || die "systemd-analyze: $(systemd-analyze verify "$unit" 2>&1)"
 }
 
-# bare_root NAME: a bare Debian of one's own in the scratch folder; prints its path.
+# bare_root NAME: copies a bare Debian into the scratch folder; prints its path.
 bare_root() {
   if [[ ! -e $bare/etc/debian_version ]]; then
     as_root rm -rf "$bare"
@@ -128,7 +128,7 @@ stop_server() {
 
 ask() { curl -sS --fail-with-body --max-time 20 "$@"; }
 
-# files ROOT: what lies there, but for what dpkg and rpm remember.
+# files ROOT: lists the files there, without those of dpkg and rpm themselves.
 files() { as_root find "$1" -xdev -printf '/%P\n' | grep -Ev '^/var/(lib/(dpkg|rpm)|log|cache)(/|$)' | sort; }
 
 test_deb() {
@@ -164,8 +164,8 @@ test_deb() {
   files "$root" | diff "$scratch/before" - >&2 || die "purging the package does not leave the system as it was"
 }
 
-# The server speaks TLS, and as a client it verifies a receiver by the authorities of the system, which
-# it finds where a system without OpenSSL keeps them.
+# The server speaks TLS. As a client it verifies a receiver with the CA certificates of the system, which it finds
+# where distributions keep them, even if no OpenSSL is installed.
 test_https() {
   local root url_of_tls
   root=$(bare_root https)
@@ -179,7 +179,7 @@ test_https() {
   expect 'ready' ask --cacert "$scratch/cert.pem" "$url_of_tls/readyz"
   local receiver="$url_of_tls/api/v1/ingest?job=alerts" bundle
   local send=(as_root env -u SSL_CERT_FILE -u SSL_CERT_DIR chroot "$root" faultline alerts test "$receiver" --webhook "$receiver")
-  ! "${send[@]}" 2>"$scratch/refused" || die "a receiver that nobody vouches for was trusted"
+  ! "${send[@]}" 2>"$scratch/refused" || die "a receiver with an untrusted certificate was accepted"
   grep -q 'certificate verify failed' "$scratch/refused" || die "$(cat "$scratch/refused")"
   for bundle in etc/pki/tls/certs/ca-bundle.crt etc/ssl/certs/ca-certificates.crt; do
     as_root install -D "$scratch/cert.pem" "$root/$bundle"
@@ -189,7 +189,7 @@ test_https() {
   stop_server
 }
 
-# Into the bare Debian, for want of a Red Hat: what counts is rpm.
+# Installs into the bare Debian, since there is no Red Hat here; only rpm matters.
 test_rpm() {
   local root rpm
   root=$(bare_root rpm)
@@ -212,7 +212,7 @@ test_rpm() {
   as_root test -e "$root/var/lib/faultline/faultline.db" || die "erasing the package took the data away"
 }
 
-# By podman; where it cannot run, in a chroot as the user whom the image names.
+# Runs the image with podman; if podman cannot run, in a chroot as the image's user.
 test_image() {
   local archive podman
   archive=$(ls "$packages"/faultline-*.oci.tar)
@@ -225,7 +225,7 @@ test_image() {
     "${podman[@]}" run --rm --network host --cgroups disabled --ulimit host --volume faultline-test:/data "$image" \
       serve --data /data --listen 127.0.0.1:0 >"$scratch/out" 2>"$scratch/log" &
   else
-    say "podman cannot run a container here ($(tail -1 "$scratch/version")); chroot instead"
+    say "podman cannot run a container here ($(tail -1 "$scratch/version")); using chroot instead"
     local mounted
     mounted=$("${podman[@]}" image mount "$image")
     as_root cp -a "$mounted" "$scratch/image"

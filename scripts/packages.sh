@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # Installs groups of packages.txt. Asks dpkg first, so that a second call takes no time and no network.
 
-# need_packages [GROUP...]; no group named: all of them, but no npm where another's is installed, which
-# Debian's would conflict with.
+# need_packages [GROUP...]: without a GROUP all of them, except Debian's npm if another npm is installed, since
+# they would conflict.
 need_packages() {
   if (($# == 0)) && command -v npm >/dev/null; then
     local groups
@@ -10,7 +10,7 @@ need_packages() {
     set -- "${groups[@]}"
   fi
   command -v dpkg-query >/dev/null ||
-    die "this is no Debian: install what packages.txt names in your system's way, then cmake --preset release"
+    die "this is not Debian: install the packages of packages.txt with your package manager, then run cmake --preset release"
   local wanted missing
   wanted=$(packages_of "$@")
   missing=$(missing_of "$wanted")
@@ -20,7 +20,7 @@ need_packages() {
   fi
 }
 
-# packages_of [GROUP...]: their packages, one a line.
+# packages_of [GROUP...]: prints their packages, one a line.
 packages_of() {
   local known group
   known=$(groups_of_packages)
@@ -39,7 +39,7 @@ groups_of_packages() {
   sed -n 's/^\[\([a-z-]*\)\].*/\1/p' packages.txt
 }
 
-# missing_of PACKAGES: those of them that are not installed. One a line, both.
+# missing_of PACKAGES: prints those that are not installed. Input and output have one a line.
 missing_of() {
   local installed
   # shellcheck disable=SC2016  # dpkg-query's own ${}, not the shell's
@@ -48,20 +48,20 @@ missing_of() {
   comm -23 <(echo "$1") <(echo "$installed")
 }
 
-# install_packages PACKAGES: one a line. The system's package lists may be absent (a bare image) or
-# older than the archive; they are fetched only then.
+# install_packages PACKAGES: PACKAGES has one a line. Fetches the system's package lists only if they are absent
+# (as in a bare image) or older than the archive.
 install_packages() {
   local packages
   mapfile -t packages <<<"$1"
   if ! apt_get install "${packages[@]}"; then
-    say "once more, with fresh package lists"
+    say "trying again with fresh package lists"
     apt_get update
     apt_get install "${packages[@]}"
   fi
 }
 
-# Tests speak with the real Prometheus and Alertmanager. Debian's packages would start both as
-# services; so only the programs are taken out of them, into build/tools.
+# Tests use the real Prometheus and Alertmanager. Debian's packages would start both as services, so only their
+# programs are unpacked, into build/tools.
 need_monitoring() {
   local tools=$PWD/build/tools
   PATH=$tools/usr/bin:$PATH
@@ -71,7 +71,7 @@ need_monitoring() {
   if ! command -v amtool >/dev/null || ! command -v prometheus-alertmanager >/dev/null; then
     take_programs prometheus-alertmanager "$tools"
   fi
-  # Debian's Alertmanager does not start without its templates, and looks for them here alone.
+  # Debian's Alertmanager does not start without its templates, and looks for them only here.
   local templates=/usr/share/prometheus/alertmanager
   if [[ ! -e $templates && -e $tools$templates ]]; then
     as_root mkdir -p "${templates%/*}"
@@ -79,7 +79,7 @@ need_monitoring() {
   fi
 }
 
-# take_programs PACKAGE FOLDER: with what they read.
+# take_programs PACKAGE FOLDER: unpacks its programs and the files that they read.
 take_programs() {
   say "fetching the programs of $1"
   local download
@@ -103,7 +103,7 @@ as_root() {
   if ((EUID == 0)); then
     "$@"
   else
-    command -v sudo >/dev/null || die "neither root nor sudo here. As root, run: $*"
+    command -v sudo >/dev/null || die "not root, and no sudo here. As root, run: $*"
     sudo "$@"
   fi
 }

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Progress goes to stderr: stdout belongs to what a command answers.
+# Progress goes to stderr; stdout has only a command's result.
 
 say() { printf '%s\n' "== $*" >&2; }
 

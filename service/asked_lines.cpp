@@ -4,7 +4,8 @@
 
 namespace faultline {
 
-// The version first: a catalog that is replaced in between is then taken anew.
+// Reads the version first: if the catalog is replaced in between, the next question fetches it
+// again.
 AskedLines::AskedLines(const LiveCatalog& catalog)
     : catalog_(catalog), version_(catalog.version()), catalog_in_force_(catalog.get()) {}
 

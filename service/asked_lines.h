@@ -1,5 +1,5 @@
-// AskedLines: which lines a reader keeps because the catalog asks for them, by the one that is in
-// force now: a stream may stay open for weeks.
+// AskedLines: which lines a reader keeps because the catalog asks for them. It always asks the
+// catalog that is in force now, because a stream may stay open for weeks.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace faultline {
 
-// For one reader, which asks from one thread at a time.
+// Belongs to one reader, which uses it from one thread at a time.
 class AskedLines : public Noteworthy {
  public:
   explicit AskedLines(const LiveCatalog& catalog);

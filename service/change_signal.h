@@ -1,4 +1,4 @@
-// ChangeSignal: wakes whoever waits for the next change.
+// ChangeSignal: wakes everyone who waits for the next change.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ class ChangeSignal {
  public:
   using Waker = std::function<void()>;
 
-  // Called at every change, from any thread, for as long as the answer lives.
+  // `waker` is called at every change, from any thread, as long as the returned value lives.
   std::shared_ptr<const Waker> subscribe(Waker waker) {
     auto subscription = std::make_shared<const Waker>(std::move(waker));
     const std::lock_guard lock(mutex_);

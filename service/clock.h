@@ -1,4 +1,4 @@
-// The time of day. Only http/ and app/ read it; what they ask takes it as an argument.
+// The time of day. Only service/, http/ and app/ read it; lower layers take it as an argument.
 #pragma once
 
 #include <chrono>
@@ -16,8 +16,8 @@ using SteadyTime = std::chrono::steady_clock::time_point;
 
 inline SteadyTime steady_now() { return std::chrono::steady_clock::now(); }
 
-// What this thread has taken of a processor so far: unlike the time of day, no other's work is in
-// it.
+// The processor time that this thread has used. Unlike elapsed time, it leaves out the work of
+// other threads.
 inline std::chrono::nanoseconds processor_time() {
   timespec time{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);

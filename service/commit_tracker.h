@@ -1,5 +1,6 @@
-// CommitTracker: which of a connection's commits are still on their way to the disk, and whether
-// one failed. Shared with the store's thread, which may finish after the connection is gone.
+// CommitTracker: counts the commits of a connection that are still on their way to the disk, and
+// remembers whether one failed. Shared with the store's thread, which may finish after the
+// connection is gone.
 #pragma once
 
 #include <condition_variable>
@@ -16,7 +17,7 @@ class CommitTracker {
   // `wake` is called from the store's thread after each commit.
   explicit CommitTracker(std::function<void()> wake) : wake_(std::move(wake)) {}
 
-  // `weight`: of its events.
+  // `weight`: of the commit's events.
   void begin(std::uint64_t weight) {
     const std::lock_guard lock(mutex_);
     ++in_flight_;
@@ -34,8 +35,8 @@ class CommitTracker {
     wake_();
   }
 
-  // Waits until less is on its way: others wait behind it for the one who writes. A piece of a body
-  // that inflates may make many commits.
+  // Waits until fewer commits are on their way: one thread writes for all connections, and one
+  // compressed piece of a body may unpack into many commits.
   void wait_for_room() {
     constexpr std::size_t kMostCommits = 16;
     constexpr std::uint64_t kMostWeight = 16'384;

@@ -6,9 +6,10 @@
 namespace faultline {
 namespace {
 
-constexpr double kLeastHours = 10.0 / 3600;  // closer readings make no rate
+constexpr double kLeastHours = 10.0 / 3600;  // closer readings give no rate
 
-// By time where at least two have one; else as a job's log has them, of the last such job.
+// Orders the readings by time if at least two have a time. Otherwise returns the readings of one
+// job, the last that has several, in the order of its log.
 std::vector<CounterReading> in_order(const std::vector<const CounterSeries*>& by_job) {
   std::vector<CounterReading> dated;
   std::vector<CounterReading> of_one_job;

@@ -46,12 +46,12 @@ bool holds_all_of(HeldBlocks blocks, std::string_view body) {
   return filter.feed(body).empty() && filter.finish().empty();
 }
 
-// What the first lines of a body tell of where it belongs.
+// What the first lines of a body say about its source.
 struct Beginning {
   std::set<std::pair<std::string, std::int64_t>> processes;
   std::set<std::string> dialects;
   std::optional<std::int64_t> first_wall_us;
-  bool anew = false;  // a process or a kernel says its first words
+  bool anew = false;  // a process or a kernel starts in these lines
 };
 
 bool is_of_a_start(const Fact& fact) {
@@ -83,8 +83,8 @@ bool share(const Set& a, const Set& b) {
   return std::ranges::any_of(a, [&](const auto& one) { return b.contains(one); });
 }
 
-// Pieces of one file may be posted one after the other. A log of another process, or one that
-// begins anew, is another file; and of lines that name no process, one that goes back in time.
+// A file may be posted in pieces. A log of another process, or one that starts anew, is another
+// file. Lines that name no process are another file if they go back in time.
 bool goes_on(const SourceState& source, const Beginning& beginning) {
   if (beginning.anew) return false;
   if (!beginning.processes.empty() || !source.processes.empty())
@@ -126,7 +126,7 @@ std::shared_ptr<SourceLease> lease_default_source(LiveJobs& jobs, Store& store,
   }
   if (!whole) {
     const Beginning told = read_beginning(beginning);
-    // The latest first: what goes on goes on with what came last.
+    // The latest first: a body most likely continues the source that came last.
     for (auto candidate = known.rbegin(); candidate != known.rend(); ++candidate) {
       const std::optional<SourceState> source = jobs.source_state(job, *candidate);
       if (!source || !goes_on(*source, told)) continue;

@@ -1,6 +1,6 @@
-// The source of a body whose sender named none. Its name, "host/address" or what a form calls the
-// file, says little: one sender posts many files under it, and several may be at it at once. So
-// what the body holds tells whether it is sent again, goes on with a source, or is a new one
+// Picks the source of a body whose sender named none. The default name ("host/address", or the name
+// of a file in a form) says little: one sender posts many files under it, some of them at once. So
+// the content decides whether the body repeats a source, continues one, or is a new one
 // ("host/address#2").
 #pragma once
 
@@ -16,17 +16,17 @@
 
 namespace faultline {
 
-// Of a body, so much tells which source it is of.
+// How many bytes of a body decide which source it belongs to.
 inline constexpr std::size_t kBeginningBytes = std::size_t{4} << 10;
 
-// Whether anything is held under that name or a numbered one.
+// Whether the store holds a source with this name or a numbered one.
 bool has_default_source(Store& store, const std::string& job, const std::string& name);
 
-// A dump is known again only as a whole.
+// Whether the body is a dump or a trace, which can be recognised only as a whole.
 bool is_known_as_a_whole(std::string_view beginning);
 
-// `beginning`: the body's first kBeginningBytes, or all of it; of what is known only as a whole,
-// as much of it as there is room for.
+// `beginning`: the first kBeginningBytes of the body, or all of it. Of a body that is known only as
+// a whole: as much as there is room for.
 std::shared_ptr<SourceLease> lease_default_source(LiveJobs& jobs, Store& store,
                                                   const std::string& job, const std::string& name,
                                                   std::string_view beginning,

@@ -17,11 +17,12 @@ namespace {
 // then they grow until a commit is worth its overhead.
 constexpr std::size_t kFirstBlockBytes = std::size_t{4} << 10;
 constexpr std::size_t kBlockGrowth = 4;
-// They end early where they tell of more events than this, which is looked at so often.
+// A block ends early if its events weigh more than this; checked after every kFedAtOnce bytes.
 constexpr std::uint64_t kMostWeightOfABlock = 8192;
 constexpr std::size_t kFedAtOnce = std::size_t{64} << 10;
 
-// A final body may end a source that another body filled; nothing says more than an empty batch.
+// Whether the batch says anything. Of a final body, even an empty batch is committed: it may end a
+// source that another body filled.
 bool worth_committing(const Batch& batch) {
   return batch.to_offset > batch.from_offset || batch.lines > 0 || batch.facts() > 0 ||
          batch.end != SourceEnd::open;
@@ -185,8 +186,8 @@ void FileStream::begin_reader() {
   if (boot_time_) reader_->set_boot_time(*boot_time_);
 }
 
-// Blocks end with a line; they are cut when they have reached their target, an overlong first line
-// at its end. See kMaxBlockBytes.
+// A block ends with a line, and is cut when it has reached its target size. If its first line is
+// longer than that, it is cut at the end of this line. See kMaxBlockBytes.
 void FileStream::read(std::string_view bytes) {
   while (!bytes.empty()) {
     if (!reader_) open_reader();
@@ -194,7 +195,7 @@ void FileStream::read(std::string_view bytes) {
     if (block_.bytes() < block_target_)
       length = std::min(length, static_cast<std::size_t>(block_target_ - block_.bytes()));
     else
-      length = std::min(length, bytes.find('\n') + 1);  // none: npos + 1 is 0, mended below
+      length = std::min(length, bytes.find('\n') + 1);  // no newline: npos + 1 is 0, fixed below
     if (length == 0) length = std::min(bytes.size(), kFedAtOnce);
     const std::string_view piece = bytes.substr(0, length);
     bytes.remove_prefix(length);
@@ -225,7 +226,7 @@ void FileStream::end_source(bool complete, bool final) {
   if (complete && (final || receipt_.duplicate_bytes < receipt_.bytes))
     jobs_.open_sources().body_ended(source_.job, source_.name, steady_now(), offset_.has_value(),
                                     final);
-  // All of it was held already; but its end may not have been.
+  // All bytes may have been held already, but not yet the end of the source.
   const bool nothing_to_end =
       position_.offset == 0 || jobs_.source_ended(source_.job, source_.name);
   if (!reader_ && !final && nothing_to_end) return;
@@ -236,7 +237,7 @@ void FileStream::end_source(bool complete, bool final) {
     else
       reader_->finish();
     commit_block(true, final);
-    // It may have to be read for that, and hints are for bodies that nothing is known of.
+    // Finding the rest may cost reading it. Hints need it only if nothing was recognized.
     if (tells_rest() || receipt_.recognized == 0) rest_ = reader_->rest();
   } else if (pending()) {
     commit_block(false, false);
@@ -256,8 +257,8 @@ void FileStream::add_hints(bool final) {
 }
 
 void FileStream::commit_block(bool everything, bool final) {
-  // A fingerprint is of what its batch holds. Within a dump or a trace the reader waits for the
-  // end.
+  // A fingerprint covers exactly what its batch holds. Inside a dump or a trace the reader holds
+  // bytes back until the end.
   const bool fits = reader_->pending_bytes() == block_.whole_line_bytes();
   if (!everything && !fits && block_.bytes() < kMostHeldBytes) return;
   Commit commit = take_commit(*reader_, source_, position_.carry);

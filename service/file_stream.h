@@ -1,4 +1,4 @@
-// FileStream: the bytes of one source, as one body brings them, become durable batches.
+// FileStream: turns the bytes that one body brings for one source into durable batches.
 #pragma once
 
 #include <xxhash.h>
@@ -29,13 +29,13 @@ struct FileReceipt {
   std::uint64_t recognized = 0;
   std::uint64_t skipped = 0;
   std::uint64_t facts = 0;
-  std::uint64_t next_offset = 0;  // once its commits are durable
+  std::uint64_t next_offset = 0;  // valid once its commits are durable
   std::map<std::string, std::uint64_t> dialects;
   std::vector<std::string> refused;  // why a dump in it was not read
   std::vector<std::string> hints;    // what is wrong with it, and what to do
 };
 
-// The digest of a block that ends with its last whole line, while lines come in pieces.
+// The digest of a block, which ends with its last whole line, although lines come in pieces.
 class BlockDigest {
  public:
   BlockDigest();
@@ -53,20 +53,20 @@ class BlockDigest {
   void cut(bool everything, Fingerprint& fingerprint);
 
  private:
-  // XXH3 cannot go back, so the state as of the last newline is kept beside the one of all bytes,
-  // and the unfinished line has one of its own to begin the next block with.
+  // XXH3 cannot go back, so there are three states: of all bytes, of the bytes up to the last
+  // newline, and of the unfinished line, with which the next block begins.
   XXH3_state_t* all_;
   XXH3_state_t* lines_;
   XXH3_state_t* tail_;
   std::uint64_t all_bytes_ = 0;
   std::uint64_t tail_bytes_ = 0;
   std::string head_;       // first kHeadBytes of the block
-  std::string tail_head_;  // and of the unfinished line
+  std::string tail_head_;  // first kHeadBytes of the unfinished line
 };
 
 class FileStream {
  public:
-  // `offset`: where the sender says the bytes stand in the source. Reads the store.
+  // `offset`: where the bytes begin in the source, if the sender said it. Reads the store.
   FileStream(Source source, std::optional<std::uint64_t> offset, Store& store, LiveJobs& jobs,
              std::shared_ptr<CommitTracker> tracker, std::shared_ptr<SourceLease> lease,
              std::optional<Timestamp> boot_time = std::nullopt);
@@ -76,21 +76,21 @@ class FileStream {
 
   void feed(std::string_view bytes);
 
-  // There is nothing in it that can be read, for that reason: nothing is kept, and the source stays
-  // as it was. Then only end().
+  // The body cannot be read; `hint` says why. Nothing is kept, and the source stays as it was. Only
+  // end() may follow.
   void refuse(std::uint64_t bytes, std::string_view hint);
 
   // The sender has paused: what is complete so far becomes durable.
   void flush(bool for_long);
 
-  // No more bytes. `complete`: the file came whole; otherwise a last line without its newline is
-  // left for the rest of it to come. `final`: nothing will ever follow.
+  // No more bytes come. `complete`: the file came whole; otherwise a last line without a newline
+  // waits for its rest. `final`: nothing will ever follow.
   void end(bool complete, bool final);
 
   bool pending() const;
-  // So many lines were read of it, and none is of a form that is known, that reading on is a waste.
+  // Whether so many lines were read without one of a known form that reading on is a waste.
   bool says_nothing() const;
-  std::uint64_t weight() const { return weight_; }  // of the events that it told of: weight_of()
+  std::uint64_t weight() const { return weight_; }  // of its events: weight_of()
   bool lease_lost() const { return lease_->lost(); }
   std::uint64_t next_offset() const { return position_.offset; }
   FileReceipt receipt() const;
@@ -120,8 +120,9 @@ class FileStream {
   BodyLook look_;
   bool unreadable_ = false;
   std::uint64_t weight_ = 0;
-  // What waits for more is told in the receipt of a body that does not say where it goes on, though
-  // it is kept only when it is complete: told_before_ in that of the body before this one.
+  // An unfinished report at the end of a body is stored only when it is complete. If the body has
+  // no offset, its receipt counts that report all the same (rest_). told_before_ is what the
+  // receipt of the body before counted in this way.
   bool tells_rest() const { return !offset_; }
   Batch rest_;
   FileReceipt told_before_;

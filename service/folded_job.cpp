@@ -11,7 +11,7 @@ namespace {
 
 // What a job may hold. 100,000 events that each name another part take up to 360 MB.
 constexpr std::uint64_t kMostEvents = 4'000'000;
-// Processes, as hosts and pids tell them apart: 2 KB each, and more.
+// Processes, told apart by host, pid, device and rank: 2 KB or more each.
 constexpr std::size_t kMostSpeakers = 262'144;
 
 std::uint64_t hash_of(const Speaker& speaker) {
@@ -53,11 +53,11 @@ void FoldedJob::apply(std::int64_t number, const Source& source, const Batch& ba
   bytes_ += batch.to_offset - batch.from_offset;
   if (events_ > kMostEvents)
     throw std::length_error(
-        fmt::format("it tells of more than {} events; one job may hold so many", kMostEvents));
+        fmt::format("the job has more than {} events, the limit for one job", kMostEvents));
   for (const Speaker& speaker : batch.speakers) speakers_.insert(hash_of(speaker));
   if (speakers_.size() > kMostSpeakers)
     throw std::length_error(
-        fmt::format("it tells of more than {} processes; one job may hold so many", kMostSpeakers));
+        fmt::format("the job has more than {} processes, the limit for one job", kMostSpeakers));
   state_.apply(source, batch, received, calls);
   last_batch_ = number;
   if (calls == CallsAre::new_ones) {
@@ -73,7 +73,7 @@ bool FoldedJob::something_waits() {
   return !waiting_.empty();
 }
 
-// What waits is taken with the state locked, so that the order is kept.
+// Takes the waiting commits while the state is locked, so that their order is kept.
 void FoldedJob::fold_what_waits(std::unique_lock<std::shared_mutex> lock) {
   std::vector<Waiting> waiting;
   {
@@ -96,7 +96,7 @@ void FoldedJob::fold_what_waits(std::unique_lock<std::shared_mutex> lock) {
   }
 }
 
-// Whoever has the state comes here when giving it back, so that nothing is left waiting.
+// Every reader calls this when it gives the state back, so that nothing is left waiting.
 void FoldedJob::fold_what_waits_if_free() {
   while (something_waits()) {
     std::unique_lock lock(mutex_, std::try_to_lock);

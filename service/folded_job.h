@@ -1,6 +1,6 @@
-// FoldedJob: the state of a job, and what is on the disk already but waits to be folded into it
-// because somebody is reading the state just now. Nobody who writes ever waits for a reader: the
-// last reader folds.
+// FoldedJob: the state of a job, and the commits that are on the disk already but wait to be folded
+// into it because the state is being read. A writer never waits for a reader: the last reader
+// folds.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@
 
 namespace faultline {
 
-// What the store holds call by call.
+// Calls that the store holds one by one, not yet in a shorter form.
 struct UnkeptCalls {
   std::uint64_t calls = 0;
   std::uint64_t batches = 0;
@@ -35,15 +35,17 @@ class FoldedJob {
 
   const std::string& name() const { return state_.name(); }
 
-  // In the order of the calls. `done` is called by this thread or by that of a reader.
+  // Commits are folded in the order in which this is called. `done` runs on this thread or on that
+  // of a reader.
   void fold(std::shared_ptr<const Commit> commit, Done done);
   void fold(const StoredBatch& stored);
 
-  // As JobState::take_packed_calls: before any batch.
+  // Like JobState::take_packed_calls: call it before any batch is folded.
   Result<void> take_calls(std::string_view packed);
-  bool has_sources_of_calls() const { return state_.has_sources_of_calls(); }  // when all is folded
+  // Ask it when all is folded.
+  bool has_sources_of_calls() const { return state_.has_sources_of_calls(); }
 
-  // The store keeps in a shorter form what calls came to when so many were not.
+  // The store now keeps the calls that `were` counts in a shorter form.
   void calls_were_kept(const UnkeptCalls& were);
 
   // The state as it stands while this lives. A thread has one of a job at a time.
@@ -59,10 +61,10 @@ class FoldedJob {
     std::uint64_t version() const { return job_.version_; }  // how many batches are folded
     std::optional<Timestamp> first_received() const { return job_.first_received_; }
     std::uint64_t bytes() const { return job_.bytes_; }  // of logs
-    // Whether all that was committed is part of it.
+    // Whether all commits are part of the state.
     bool is_whole() const { return job_.is_whole_; }
     std::int64_t last_batch() const { return job_.last_batch_; }  // its number in the store
-    // Whose calls the store does not keep in a shorter form yet.
+    // Calls that the store does not keep in a shorter form yet.
     const UnkeptCalls& unkept() const { return job_.unkept_; }
 
    private:

@@ -14,7 +14,7 @@
 namespace faultline {
 namespace {
 
-// Which GPU is meant by an address and, where a job tells it, the UUID.
+// Which GPU an address means, together with the UUID if a job shows it.
 class Boards {
  public:
   explicit Boards(const std::vector<HostInJob>& jobs) {
@@ -34,7 +34,7 @@ class Boards {
     }
     if (!uuid.empty()) return {address, uuid};
     const auto known = uuids_.find(address);
-    // Of several boards nothing tells which.
+    // Several boards had this address, and nothing says which one is meant.
     if (known == uuids_.end() || known->second.size() > 1) return {address, ""};
     return {address, *known->second.begin()};
   }
@@ -52,7 +52,7 @@ std::string uuid_in(const std::vector<HostInJob>& jobs, const Offence& offence) 
   return {};
 }
 
-// The order of the list: undated ones as if of the beginning of time.
+// The order of the list: the latest event first, events without a time last.
 auto rank_of(const EventInJob& in) {
   const auto time = in.event->last ? in.event->last->time_since_epoch().count()
                                    : std::numeric_limits<std::int64_t>::min() + 1;
@@ -73,7 +73,7 @@ std::vector<GpuStory> gpus_of_host(const std::string& host, const std::vector<Ho
                                    const std::vector<const Offence*>& offences) {
   const Boards boards(jobs);
   std::map<Boards::Key, GpuStory> stories;
-  // Jobs come latest first; what was told last counts.
+  // Jobs come latest first, so this goes backwards: the latest serial number counts.
   for (auto in = jobs.rbegin(); in != jobs.rend(); ++in)
     for (const HostGpu& gpu : in->view->gpus) {
       if (gpu.gpu.empty() && gpu.uuid.empty()) continue;

@@ -1,5 +1,5 @@
-// One host across its jobs, put together from what each job's state tells and from the findings in
-// the store.
+// One host across its jobs, put together from the state of each job and from the findings in the
+// store.
 #pragma once
 
 #include <map>
@@ -15,7 +15,7 @@
 
 namespace faultline {
 
-// A host in one job; the view lives as long as the JobOnHosts it is of.
+// A host in one job; `view` lives as long as `job`.
 struct HostInJob {
   const LiveJobs::JobOnHosts* job = nullptr;
   const HostView* view = nullptr;
@@ -23,7 +23,7 @@ struct HostInJob {
 
 struct GpuStory {
   std::string gpu;
-  std::string uuid;  // two boards that stood in one slot are two GPUs
+  std::string uuid;  // two boards that were in one slot are two GPUs
   std::string serial;
   std::vector<const Offence*> failures;  // oldest first
   std::optional<Repeat> repeat;
@@ -44,9 +44,9 @@ struct EventInJob {
 // Latest first; those without a time last.
 std::vector<EventInJob> events_of_host(const std::vector<HostInJob>& jobs);
 
-// What a page of events goes on after.
+// The place of an event in the list, as text; a page may begin after it.
 std::string place_of(const EventInJob& event);
-// Where in the list the page after that place begins; nothing if it is no such place.
+// The index at which the page after `place` begins; nothing if place_of() did not make `place`.
 std::optional<std::size_t> page_after(const std::vector<EventInJob>& events,
                                       std::string_view place);
 

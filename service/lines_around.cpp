@@ -16,7 +16,7 @@ class Shower : public KeptLinesVisitor {
  public:
   Shower(std::uint64_t first, std::uint64_t last) : first_(first), last_(last) {}
 
-  // What comes next stands behind so many lines.
+  // `kept` is read next; kept.lines_before lines of the source stand before it.
   void begin(const KeptLines& kept) {
     if (kept.lines_before > lines_)
       show(kept.follows && began_ ? ShownLines::What::calls : ShownLines::What::not_kept,
@@ -26,7 +26,7 @@ class Shower : public KeptLinesVisitor {
     began_ = true;
   }
 
-  // Behind what is kept there are so many lines in all.
+  // `lines`: how many the source has in all. Lines behind the last kept one are shown as `behind`.
   std::vector<ShownLines> take(std::uint64_t lines, ShownLines::What behind) {
     end_open_line();
     if (lines > lines_) show(behind, lines - lines_);
@@ -48,7 +48,7 @@ class Shower : public KeptLinesVisitor {
 
   void rest(std::string_view bytes, bool counted) override {
     if (open_) return text(bytes);
-    // One that is counted was shown as far as it had come.
+    // A line that was counted already was shown as far as it had come.
     if (bytes.ends_with('\n') && !counted) show(ShownLines::What::not_kept, 1);
   }
 
@@ -112,8 +112,8 @@ class Shower : public KeptLinesVisitor {
   std::uint64_t first_;
   std::uint64_t last_;
   bool began_ = false;
-  std::uint64_t lines_ = 0;          // before what comes next
-  std::optional<std::string> open_;  // the line that it goes on with
+  std::uint64_t lines_ = 0;          // before the text that comes next
+  std::optional<std::string> open_;  // the line that has not ended yet
   std::vector<ShownLines> shown_;
 };
 

@@ -1,4 +1,4 @@
-// The lines that stand around one, as far as they are kept: what a person looks at next.
+// The lines around a given line, as far as they are kept: a person looks at these next.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct ShownLines {
   std::string text;  // of a line
 };
 
-// As they stand in the source; `around`: how many before it and behind it.
+// In the order of the source. `around`: how many lines before `line`, and how many behind it.
 std::vector<ShownLines> lines_around(Store& store, const std::string& job,
                                      const std::string& source, std::uint64_t line,
                                      std::uint64_t around);

@@ -1,4 +1,4 @@
-// Sources are read to their ends once nothing has come of them for long.
+// LiveJobs: reads sources to their ends once nothing has come from them for long.
 #include "ingest/reader.h"
 #include "service/asked_lines.h"
 #include "service/clock.h"
@@ -8,7 +8,8 @@
 
 namespace faultline {
 
-// As of which version of the job that is so; nothing: of none, for more came meanwhile.
+// Returns the version of the job at which all sources are read to their ends; nothing if more came
+// meanwhile.
 std::optional<std::uint64_t> LiveJobs::read_all_to_their_ends(Job& job) {
   constexpr int kTries = 3;
   for (int i = 0; i < kTries; ++i) {
@@ -18,9 +19,9 @@ std::optional<std::uint64_t> LiveJobs::read_all_to_their_ends(Job& job) {
   return std::nullopt;
 }
 
-// What came last of a source may wait for more: a report for its next line. It is read as it stands
-// once nothing has come for long. False: some of it has to be tried again. Asks the store, so the
-// job's state must not be locked.
+// The end of a source may wait for more: a report for its next line. Once nothing has come for
+// long, it is read as it stands. Returns false if some of it has to be tried again. Asks the store,
+// so the job's state must not be locked.
 bool LiveJobs::read_to_the_end(Job& job) {
   struct Ended {
     std::string name;
@@ -42,7 +43,7 @@ bool LiveJobs::read_to_the_end(Job& job) {
       ended.push_back({name, source.last_received});
     }
   }
-  // Those that cannot be read to their end now, or whose end the disk does not take, are tried
+  // Sources that cannot be read to their end now, or whose end could not be stored, are tried
   // again.
   bool is_all_read = true;
   std::map<std::string, std::shared_ptr<std::atomic<bool>>> failed;
@@ -64,7 +65,7 @@ bool LiveJobs::read_to_the_end(Job& job) {
     if (commit.batch.lines == 0 && commit.batch.facts() == 0) continue;
     commit.fingerprint.from_offset = commit.fingerprint.to_offset = at.offset;
     commit.fingerprint.digest = commit.fingerprint.head_digest = digest_of({});
-    commit.received = source.received;  // nothing came now
+    commit.received = source.received;  // no bytes came just now
     const auto has_failed = failed[source.name] = std::make_shared<std::atomic<bool>>(false);
     lease->write([&] {
       this->commit(std::move(commit),

@@ -1,4 +1,4 @@
-// The stored findings of a job are made what its diagnosis says.
+// LiveJobs: makes the stored findings of a job agree with its diagnosis.
 #include <malloc.h>
 
 #include "logging/log.h"
@@ -8,13 +8,13 @@
 namespace faultline {
 namespace {
 
-// More jobs than these are not kept awake for long: each takes 30 KB and more.
+// With more jobs than this in memory, each rests after kShortPatience: a job takes 30 KB or more.
 constexpr std::size_t kManyAwake = 4096;
 constexpr std::chrono::seconds kShortPatience{10};
 
 constexpr std::chrono::minutes kBetweenTrims{1};
 
-// The bytes of a log that are folded again in some hundredths of a second.
+// A log of this many bytes is folded again in some hundredths of a second.
 constexpr std::uint64_t kSoonRead = std::uint64_t{16} << 20;
 
 Standing standing_of(const Diagnosis& diagnosis) {
@@ -26,7 +26,7 @@ Standing standing_of(const Diagnosis& diagnosis) {
 
 }  // namespace
 
-// One job that cannot be judged keeps no other from being served.
+// A job that cannot be judged must not keep other jobs from being served.
 void LiveJobs::judge_at_start(const std::string& job) {
   try {
     if (const std::shared_ptr<Job> stored = known(job)) {
@@ -40,13 +40,13 @@ void LiveJobs::judge_at_start(const std::string& job) {
     }
     rest(job);
   } catch (const std::exception& error) {
-    // It serves all the same, and tries again.
+    // The job is served all the same, and judged again later.
     say(LogLevel::error, "job-not-judged", "a job could not be judged",
         {{"job", job}, {"why", error.what()}});
   }
 }
 
-// Nobody sends, and nobody has for long.
+// Whether nobody sends to the job, and nobody has for long.
 bool LiveJobs::is_over(Job& job) const {
   const auto last = job.read()->last_activity();
   return last && utc_now() - *last >= settings_.resolve_after &&
@@ -58,7 +58,7 @@ std::size_t LiveJobs::reconcile(std::string_view name) {
   return job ? reconcile(*job) : 0;
 }
 
-// Of a job that is set aside, what was found stands: nobody knows better.
+// The findings of a job that is set aside stay as they are.
 std::size_t LiveJobs::reconcile(Job& job) {
   const std::lock_guard lock(job.reconcile_mutex);
   if (!why_set_aside(job).empty()) return 0;
@@ -95,9 +95,9 @@ void LiveJobs::reconcile_anew(std::string_view name) {
   reconcile(*job);
 }
 
-// What it tells may be decided by now, though nothing came.
+// Whether the diagnosis may have changed with time, even if no line came.
 bool LiveJobs::is_to_be_judged(Job& job) const {
-  constexpr int kLooks = 12;  // while it is not
+  constexpr int kLooks = 12;  // in stall_after, while the verdict is open
   const std::lock_guard cache_lock(job.cache_mutex);
   if (!job.cached) return true;
   if (!job.cached->judged_in) return false;
@@ -132,8 +132,8 @@ void LiveJobs::reconcile_open() {
     }
   }
   for (const std::string& job : to_rest) rest(job);
-  // Pages of jobs that are forgotten stay with the threads that read them, unless they are asked
-  // for.
+  // malloc keeps the freed pages of resting jobs with the threads that read them, unless it is
+  // asked to return them.
   has_to_trim_ = has_to_trim_ || !to_rest.empty();
   if (has_to_trim_ && steady_now() - trimmed_at_ >= kBetweenTrims) {
     malloc_trim(0);
@@ -153,7 +153,8 @@ bool LiveJobs::is_to_be_read_anew(Job& job) {
   return job.read_anew_at && steady_now() >= *job.read_anew_at;
 }
 
-// Nobody sends to it or asks for it, all is judged, and it is soon read again, or hardly ever.
+// A job may rest if nobody sends to it or asks for it and all is judged. It must also be quick to
+// read again, or be over.
 bool LiveJobs::may_rest(Job& job) const {
   if (!job.is_read || job.is_due || steady_now() - job.asked_at.load() < patience_.load() ||
       !open_sources_.open(job.name).empty() || !why_set_aside(job).empty())
@@ -185,8 +186,8 @@ std::shared_ptr<const LiveJobs::Sketch> LiveJobs::sketched(Job& job) {
   return sketch;
 }
 
-// Its state is forgotten, to be read again when it is asked for. What cannot be relied upon is read
-// at once. False: not now.
+// Drops the state of the job from memory; it is read again when somebody asks for it. A state that
+// cannot be relied upon is read again at once. Returns false if that is not possible now.
 bool LiveJobs::rest(const std::string& name) {
   std::shared_ptr<Job> job = known(name);
   if (!job) return false;
@@ -197,7 +198,7 @@ bool LiveJobs::rest(const std::string& name) {
   {
     const std::unique_lock lock(mutex_);
     const auto found = jobs_.find(name);
-    // Somebody has it, or a commit is on its way to it: another time.
+    // Somebody uses the job, or a commit is on its way to it: try another time.
     if (found == jobs_.end() || found->second != job || job.use_count() != 2) return false;
     if (sketch && sketch->version != job->read().version()) return false;
     if (sketch && sketch->version == 0)

@@ -1,5 +1,5 @@
-// LiveJobs::Job: what is held of one job in memory. At first only its name: it is read back from
-// the store when somebody asks for it or sends to it.
+// LiveJobs::Job: what memory holds of one job. At first this is only its name: the rest is read
+// from the store when somebody asks for the job or sends to it.
 #pragma once
 
 #include <atomic>
@@ -23,13 +23,13 @@ namespace faultline {
 // came.
 constexpr std::chrono::seconds kFresh{1};
 
-// What is kept of a job that nobody asks for: enough for the lists.
+// What stays in memory of a job that nobody asks for: enough for the lists.
 struct LiveJobs::Sketch {
   JobOverview overview;
   std::string hosts;                   // packed
   std::uint64_t version = 0;           // of the state
   std::uint64_t catalog = 0;           // its version
-  std::optional<SteadyTime> judge_at;  // though nothing came
+  std::optional<SteadyTime> judge_at;  // even if no line comes
   std::map<std::string, Timestamp, std::less<>> suspected_since;
   std::set<std::pair<std::string, Cause>> offended;
 };
@@ -47,35 +47,35 @@ struct LiveJobs::Job {
   std::mutex reading_mutex;  // of the store
   std::atomic<bool> is_read = false;
   std::unique_ptr<FoldedJob> folded;     // once it is read
-  std::shared_ptr<const Sketch> sketch;  // of what it was before; set when this is made
+  std::shared_ptr<const Sketch> sketch;  // of the job before it rested; set on construction
   std::atomic<SteadyTime> asked_at = SteadyTime{};
   std::atomic<bool> is_forgotten = false;
 
   std::mutex set_aside_mutex;
   std::string set_aside;                   // why; empty: it is not
-  std::optional<SteadyTime> read_anew_at;  // for it may go better then
+  std::optional<SteadyTime> read_anew_at;  // the failure may be over then
 
-  std::mutex cache_mutex;  // also keeps several askers from computing the same
+  std::mutex cache_mutex;  // also keeps several callers from computing the same diagnosis
   std::shared_ptr<const Diagnosis> cached;
-  std::atomic<std::optional<Verdict>> verdict;  // of the last one; who counts waits for none
+  std::atomic<std::optional<Verdict>> verdict;  // of the last diagnosis; readable without a lock
   std::uint64_t cached_version = 0;
   std::uint64_t cached_catalog = 0;  // its version
   std::uint64_t cached_offences = 0;
   std::set<std::string, std::less<>> cached_live;
   std::set<std::string, std::less<>> cached_open;
   SteadyTime cached_at;
-  // As the cached one says, for the next.
+  // What the next diagnosis has to know of the cached one.
   std::map<std::string, Timestamp, std::less<>> suspected_since;
   std::set<std::string, std::less<>> told;
-  std::set<std::string, std::less<>> wrong;  // by an operator's word
+  std::set<std::string, std::less<>> wrong;  // that an operator called wrong
 
   std::mutex ends_mutex;
   std::map<std::string, Timestamp, std::less<>> read_to_the_end;  // sources, and as of when
 
-  std::mutex offences_mutex;  // of other jobs, on the GPUs of this one's hosts
+  std::mutex offences_mutex;  // of other jobs, on the hosts of this one
   std::vector<PastOffence> offences;
   std::uint64_t offences_version = 0;  // 0: not asked for yet
-  // How many there were when the store was asked; both only grow.
+  // How many hosts and reports there were when the store was asked; both only grow.
   std::size_t offences_hosts = 0;
   std::size_t offences_reports = 0;
 
@@ -84,7 +84,7 @@ struct LiveJobs::Job {
   std::uint64_t hosts_version = 0;
   std::uint64_t hosts_catalog = 0;
 
-  // Findings reach the store in the order of the states they were read off.
+  // Findings reach the store in the order of the states that they were read from.
   std::mutex reconcile_mutex;
   struct Judged {
     int attempt = 0;
@@ -92,7 +92,7 @@ struct LiveJobs::Job {
     Standing standing;
     bool operator==(const Judged&) const = default;
   };
-  std::atomic<std::size_t> kept_bytes = 0;           // that its calls came to, when last kept
+  std::atomic<std::size_t> kept_bytes = 0;           // size of its packed calls, when last kept
   std::optional<Judged> reconciled;                  // as the store has it
   std::set<std::pair<std::string, Cause>> offended;  // part and class
   Pace pace;                                         // of reconciling

@@ -30,8 +30,8 @@ LiveJobs::LiveJobs(Store& store, const LiveCatalog& catalog, Metrics& metrics,
 
 LiveJobs::~LiveJobs() = default;
 
-// Ready before any job is read: each is when it is asked for, or in its turn. What the last run
-// committed may wait for being judged.
+// The server is ready before any job is read: a job is read when somebody asks for it, or in its
+// turn. The last run may have committed lines that it did not judge any more.
 void LiveJobs::start(const std::atomic<bool>& stop) {
   std::vector<StoredJob> stored = store_.jobs();
   {
@@ -72,13 +72,13 @@ void LiveJobs::wake(Job& job) {
           may_be_better = false;
         }
       });
-  // What points at sources that did not come is not to be shown.
+  // Calls of sources that the store did not return must not be shown.
   if (!folded->has_sources_of_calls()) {
-    if (lack.empty()) lack = "a source is missing that its kept calls came from";
+    if (lack.empty()) lack = "a source that its stored calls belong to is missing";
     folded = std::make_unique<FoldedJob>(job.name);
   }
   if (lack.empty() && !damaged.empty())
-    lack = fmt::format("not all that was stored of {} is there ({})", damaged.front().name,
+    lack = fmt::format("part of what was stored of {} is missing ({})", damaged.front().name,
                        damaged.front().how);
   job.folded = std::move(folded);
   recall_what_was_told(job);
@@ -88,7 +88,8 @@ void LiveJobs::wake(Job& job) {
   }
   if (!lack.empty()) {
     set_aside(job, std::move(lack));
-    // The disk may have failed for now only. Looking costs a small part of the time.
+    // The failure of the disk may pass, so try again, but spend only a small part of the time on
+    // it.
     constexpr int kOneIn = 20;
     const SteadyTime now = steady_now();
     if (may_be_better)
@@ -140,7 +141,7 @@ std::size_t LiveJobs::count_unread() const {
       all(), [](const std::shared_ptr<Job>& job) { return !job->is_read && !job->sketch; }));
 }
 
-// Of what may lack lines nothing is said but that.
+// Says nothing about a job that may lack lines, except that.
 std::shared_ptr<const Diagnosis> LiveJobs::set_aside_diagnosis(Job& job, const std::string& why) {
   auto diagnosis = std::make_shared<Diagnosis>();
   diagnosis->job = job.name;
@@ -154,7 +155,7 @@ std::shared_ptr<const Diagnosis> LiveJobs::set_aside_diagnosis(Job& job, const s
   return diagnosis;
 }
 
-// What is sent to it meanwhile may come before or after.
+// Lines that are sent to the job meanwhile may be deleted with it, or be kept.
 bool LiveJobs::forget(const std::string& name, std::optional<Timestamp> unless_after) {
   {
     const std::unique_lock lock(mutex_);
@@ -220,7 +221,7 @@ std::shared_ptr<const LiveJobs::Sketch> LiveJobs::sketch_of(const Job& job) cons
   return job.sketch;
 }
 
-// Counts a commit as under way until it is folded, or refused by whoever has it.
+// Counts a commit as under way until it is folded or refused.
 class LiveJobs::Underway {
  public:
   Underway(LiveJobs& jobs, const Source& source) : jobs_(jobs), source_(source.job, source.name) {
@@ -249,14 +250,14 @@ class LiveJobs::Underway {
 
  private:
   LiveJobs& jobs_;
-  std::pair<std::string, std::string> source_;  // with its job
+  std::pair<std::string, std::string> source_;  // job and name
   bool has_left_ = false;
   bool has_ended_ = false;
 };
 
 void LiveJobs::commit(Commit commit, std::function<void(std::exception_ptr)> done) {
-  // Read before, so that it is not read with this commit and then folded with it again. It stays so
-  // while somebody has it.
+  // Reads the job first: if it were read later, it might already include this commit, which would
+  // then be folded a second time. A job that somebody holds stays in memory.
   const std::shared_ptr<Job> job = find_or_add(commit.source.job);
   const SteadyTime begun = steady_now();
   const std::size_t kept_lines = commit.kept_lines.size();
@@ -279,8 +280,8 @@ void LiveJobs::commit(Commit commit, std::function<void(std::exception_ptr)> don
                 });
 }
 
-// What cannot be folded is safe all the same, and is read from the disk soon. The sender hears that
-// something is wrong.
+// A commit that cannot be folded is safe on the disk all the same, and the job is read from there
+// soon. The sender gets an error.
 void LiveJobs::fold(const std::shared_ptr<Job>& job, const std::shared_ptr<const Commit>& saved,
                     std::function<void(std::exception_ptr)> done) {
   job->folded->fold(saved, [this, begun = steady_now(), done = std::move(done), job,
@@ -303,9 +304,8 @@ void LiveJobs::set_aside_for(Job& job, const std::string& source,
       const std::lock_guard lock(job.set_aside_mutex);
       job.read_anew_at = steady_now();
     }
-    set_aside(job, fmt::format("what is stored of {} could not be taken in ({}); it is being read "
-                               "anew",
-                               source, error.what()));
+    set_aside(job, fmt::format("stored data of {} could not be loaded ({}); trying again", source,
+                               error.what()));
   }
 }
 
@@ -378,7 +378,7 @@ std::shared_ptr<const Diagnosis> LiveJobs::diagnose_now(Job& job) {
   job.cached_offences = offences_version;
   job.cached_live = std::move(moment.live_sources);
   job.cached_open = std::move(open);
-  // What came since then may have ended as well.
+  // If more came since then, it may have ended as well: then the diagnosis is not fresh.
   job.cached_at = all_read_at == state.version() ? now : SteadyTime{};
   remember_what_was_told(job, moment.now);
   return job.cached;

@@ -1,4 +1,4 @@
-// LiveJobs: the state of every job in memory, always what folding the stored batches gives.
+// LiveJobs: the state of every job in memory. It always equals the fold of the stored batches.
 //
 // A batch goes to the store first and is folded once it is on the disk (FoldedJob), in the order of
 // commits. Readers see a job as of the last batch that was acknowledged, or later.
@@ -30,15 +30,15 @@
 
 namespace faultline {
 
-// When what does not come is taken not to come.
+// How long to wait for what may still come, and what to keep.
 struct LiveSettings {
   std::chrono::seconds stall_after = std::chrono::minutes{2};
-  // What a job suffered from is over when nothing has come of it for so long.
+  // The findings of a job are over when nothing has come of it for so long.
   std::chrono::seconds resolve_after = std::chrono::hours{24};
   // A job that nobody asks for or sends to for so long is kept on the disk only.
   std::chrono::seconds rest_after = std::chrono::minutes{10};
-  // What calls came to takes their place on the disk when they take so many bytes there. Fewer are
-  // as soon read.
+  // Calls that take so many bytes on the disk are replaced there by their packed result. Fewer
+  // calls are read just as quickly.
   std::uint64_t shorten_after = std::uint64_t{4} << 20;
   // Lines are kept, so that they can be read again and shown.
   bool keeps_lines = true;
@@ -49,22 +49,23 @@ class LiveJobs {
   LiveJobs(Store& store, const LiveCatalog& catalog, Metrics& metrics, LiveSettings settings = {});
   ~LiveJobs();
 
-  // Learns which jobs are stored, is ready, and then reads and judges them, the latest first.
-  // Nothing may be committed or asked before ready(). Given up, without an error, once `stop` is
-  // set, which is looked at as long as this lives.
+  // Learns which jobs are stored, becomes ready, and then reads and judges them, the latest first.
+  // Nothing may be committed or asked before ready(). Returns early, without an error, once `stop`
+  // is set. `stop` must outlive this object.
   void start(const std::atomic<bool>& stop);
   bool ready() const { return ready_; }
 
   // `done` is called when the commit is durable and part of its job's state, or with the reason why
-  // it is not; on the store's thread, or on that of a reader of the job. Blocks nobody.
+  // it is not; on the store's thread, or on that of a reader of the job. Does not wait for the
+  // write.
   void commit(Commit commit, std::function<void(std::exception_ptr)> done);
   std::size_t commits_in_flight() const { return commits_in_flight_; }  // of all jobs
 
-  // Where a source stands, everything committed to it included: waits for the disk if some of it is
-  // still on its way.
+  // Where a source stands, including everything committed to it: waits for the disk if some of it
+  // is still on its way.
   std::optional<StoredSource> settled_source(const std::string& job, const std::string& source);
 
-  // As the job knows it; nothing: it does not.
+  // The source as the job knows it; nothing if the job does not know it.
   std::optional<SourceState> source_state(std::string_view job, std::string_view source);
 
   // Whether what is held of the source ends where a sender ended it.
@@ -74,10 +75,10 @@ class LiveJobs {
 
   struct Reanalyzed {
     std::optional<ReanalysisTold> told;  // nothing: there is no such job, or it is set aside
-    bool is_busy = false;                // stored batches are being rewritten; another time
+    bool is_busy = false;                // stored batches are being rewritten; try another time
   };
-  // Reads the kept lines of the job again, with the catalog that is in force. Its answers follow
-  // soon.
+  // Reads the kept lines of the job again, with the catalog that is in force. The answers about the
+  // job change soon after.
   Reanalyzed reanalyze(const std::string& job);
 
   OpenSources& open_sources() { return open_sources_; }
@@ -86,25 +87,25 @@ class LiveJobs {
   std::vector<std::string> names() const;  // sorted
   std::size_t count() const;
   std::size_t count_in_memory() const;
-  // Of each job what was last said of it, without saying it anew; jobs that were not read since the
-  // start are left out.
+  // Counts jobs by their last verdict, without a new diagnosis. Leaves out jobs that were not read
+  // since the start.
   std::map<Verdict, std::size_t> count_by_verdict() const;
-  // Of which nothing is known yet but their names: a list of what they tell has to read them first.
+  // Jobs of which only the names are known yet: a list of jobs has to read them first.
   std::size_t count_unread() const;
 
-  // Null or nothing: there is no such job.
-  // attempt: of a job that was started again; 0 for the latest.
+  // These return null or nothing if there is no such job. `attempt`: of a job that was started
+  // again; 0 for the latest.
   std::shared_ptr<const Diagnosis> diagnosis(std::string_view job, int attempt = 0);
   std::optional<JobOverview> overview(std::string_view job);
   std::optional<JobDetail> detail(std::string_view job);
-  // As of a diagnosis of it.
+  // As of `diagnosis`.
   std::optional<std::vector<RankView>> ranks(std::string_view job, const Diagnosis& diagnosis);
   std::optional<Heard> heard(std::string_view job, const Diagnosis& diagnosis);
 
   // By source, why the last dump in it was not read.
   std::map<std::string, std::string> refused(std::string_view job);
 
-  // What every job tells of its hosts, by the jobs' names.
+  // What every job says about its hosts, in the order of the jobs' names.
   struct JobOnHosts {
     std::string job;
     std::optional<Timestamp> last_activity;
@@ -112,32 +113,33 @@ class LiveJobs {
   };
   std::vector<JobOnHosts> hosts();
 
-  // Why the job is not judged: not all that is stored of it can be read back. Nothing: it is
-  // judged.
+  // Why the job is not judged: some of its stored data cannot be read back, or it exceeds a limit.
+  // Nothing: it is judged.
   std::optional<std::string> set_aside(std::string_view job);
   std::size_t count_set_aside() const;
 
-  // Forgets the job, with all that is stored of it. False: there is none, or something came of it
-  // after `unless_after`.
+  // Deletes the job from memory and from the store, as Store::delete_job does. False: there is
+  // none, or something came of it after `unless_after`.
   bool forget(const std::string& job, std::optional<Timestamp> unless_after = std::nullopt);
 
   bool is_stopping() const { return stop_ != nullptr && *stop_; }
 
-  // Makes the stored findings of the job what its diagnosis says now; returns how many were opened.
-  // Blocks on the disk if they changed.
+  // Makes the stored findings of the job agree with its diagnosis; returns how many were opened.
+  // Waits for the disk if they changed.
   std::size_t reconcile(std::string_view job);
 
-  // The same, but of a large job that many write to it may be left to reconcile_open().
+  // The same, but leaves a job whose diagnosis is costly to reconcile_open() if it was judged just
+  // before.
   std::size_t reconcile_soon(std::string_view job);
 
-  // The same for every job that is being written to: what shows with time, not only with lines; and
-  // for those that reconcile_soon() left.
+  // The same for every job that is being written to, because a diagnosis changes with time and not
+  // only with lines; and for jobs that reconcile_soon() left.
   void reconcile_open();
 
-  // Has the store keep what calls came to in place of the calls, of jobs of which it holds many.
+  // Makes the store replace the calls of long jobs by their packed result.
   void shorten_stored();
 
-  // An operator has said something of a finding: what the store has is to be compared anew.
+  // Call after an operator's review of a finding: compares with the stored findings anew.
   void reconcile_anew(std::string_view job);
 
  private:
@@ -147,7 +149,7 @@ class LiveJobs {
 
   std::vector<std::shared_ptr<Job>> all() const;
   std::shared_ptr<Job> known(std::string_view name) const;  // maybe not read
-  // Read from the store if it is not yet, which may take its time.
+  // Reads the job from the store if it is not in memory, which may take a while.
   std::shared_ptr<Job> find(std::string_view name);
   std::shared_ptr<Job> find_or_add(const std::string& name);
   void add(const std::string& name);
@@ -155,7 +157,7 @@ class LiveJobs {
   bool rest(const std::string& name);
   bool may_rest(Job& job) const;
   std::shared_ptr<const Sketch> sketched(Job& job);
-  // Of one that rests, where it still holds.
+  // The sketch of a job that rests, if it is still valid.
   std::shared_ptr<const Sketch> sketch_of(const Job& job) const;
   void fold(const std::shared_ptr<Job>& job, const std::shared_ptr<const Commit>& saved,
             std::function<void(std::exception_ptr)> done);
@@ -177,7 +179,7 @@ class LiveJobs {
   std::optional<std::uint64_t> read_all_to_their_ends(Job& job);
   bool read_to_the_end(Job& job);
   static void remember_what_was_told(Job& job, Timestamp now);
-  // And what operators said of it, by the store.
+  // Reads both from the store: what was told, and what operators said of it.
   void recall_what_was_told(Job& job);
   Moment moment_of(const Job& job, std::vector<PastOffence> past_offences) const;
   JobOnHosts hosts_of_job(Job& job);
@@ -197,11 +199,12 @@ class LiveJobs {
   std::atomic<bool> ready_{false};
   const std::atomic<bool>* stop_ = nullptr;
   std::atomic<std::chrono::seconds> patience_;  // until a job rests
-  SteadyTime trimmed_at_;                       // by who reconciles; so the next
-  bool is_shortening_left_ = true;              // by who shortens
-  std::mutex rewriting_mutex_;                  // stored batches, in place of others
-  bool has_to_trim_ = false;                    // jobs came to rest since
-  // Grows when a job's diagnosis blames another part than before: what others know of it is old.
+  SteadyTime trimmed_at_;                       // used only by reconcile_open()
+  bool is_shortening_left_ = true;              // used only by shorten_stored()
+  std::mutex rewriting_mutex_;                  // held while stored batches are replaced
+  bool has_to_trim_ = false;                    // jobs came to rest since trimmed_at_
+  // Grows when a job's diagnosis blames another part than before: what other jobs know of past
+  // offences is then out of date.
   std::atomic<std::uint64_t> offences_version_{1};
 
   std::atomic<std::size_t> commits_in_flight_{0};

@@ -5,8 +5,8 @@
 namespace faultline {
 namespace {
 
-// Hosts with GPUs that reported something: the others' pasts do not matter. All of them, if some
-// report names no host.
+// Hosts with an Xid: the past of other hosts does not matter. All hosts, if there are reports of
+// another kind (switches, kernel logs, parts), or if an Xid names no host.
 std::vector<std::string> hosts_with_reports(const JobState& state) {
   const std::set<std::string>& all = state.sources().hosts();
   if (!state.hardware().switch_errors().empty() || !state.kernel_lines().logs().empty() ||
@@ -23,7 +23,8 @@ std::vector<std::string> hosts_with_reports(const JobState& state) {
 
 constexpr std::size_t kOfOthers = std::size_t{1} << 32U;
 
-// As the store tells offences: the one GPU, else the ends of a link, else the one host.
+// The parts that the store notes as offenders: the one GPU, else the ends of a link, else the one
+// host.
 std::vector<std::string> offenders_in(const Subject& subject) {
   if (!subject.gpus.empty())
     return subject.gpus.size() == 1 ? subject.gpus : std::vector<std::string>();
@@ -42,7 +43,7 @@ std::vector<PastOffence> LiveJobs::past_offences(Job& job) {
   {
     const FoldedJob::Reading state = job.read();
     const std::size_t known = state->sources().hosts().size();
-    // Of the others only the first changes what is asked.
+    // Of the other kinds of reports, only the first one changes what the store is asked.
     const std::size_t reports = state->hardware().xids().size() +
                                 (state->hardware().switch_errors().empty() ? 0U : kOfOthers) +
                                 (state->kernel_lines().logs().empty() ? 0U : 2 * kOfOthers) +
@@ -98,8 +99,8 @@ std::string LiveJobs::uuid_of(const Offence& offence) {
   return {};
 }
 
-// Matters where programs are at fault: one that does it on every GPU it runs on tells nothing of
-// any of them.
+// Matters where a program is at fault: if it does this on every GPU that it runs on, that says
+// nothing about any one GPU.
 bool LiveJobs::others_were_clean(const Offence& offence) {
   const Cause cause = offence.stored.finding.cause;
   if (!is_of(cause, Family::software)) return false;

@@ -9,7 +9,7 @@
 
 namespace faultline {
 
-// What is in memory goes on without it until the job is read anew from the store.
+// The job in memory stays as it is until it is read anew from the store.
 LiveJobs::Reanalyzed LiveJobs::reanalyze(const std::string& name) {
   Reanalyzed done;
   {
@@ -18,7 +18,7 @@ LiveJobs::Reanalyzed LiveJobs::reanalyze(const std::string& name) {
     if (!lock) return {.is_busy = true};
     const std::shared_ptr<Job> job = find(name);
     if (!job || !why_set_aside(*job).empty()) return done;
-    // Also if it fails in the midst: some of it may be stored.
+    // Also if it fails halfway: some of the changes may be stored.
     const auto read_anew = [](Job* changed) {
       const std::lock_guard aside(changed->set_aside_mutex);
       changed->read_anew_at = steady_now();
@@ -27,7 +27,8 @@ LiveJobs::Reanalyzed LiveJobs::reanalyze(const std::string& name) {
     done.told = faultline::reanalyze(store_, name, std::make_shared<const AskedLines>(catalog_),
                                      [this, &job] { return !job->is_forgotten && !is_stopping(); });
   }
-  // Others may have it for a moment; who has it for longer leaves it to the housekeeping.
+  // Another thread may hold the job for a moment. If it holds it for longer, reconcile_open() reads
+  // the job anew.
   constexpr int kTries = 50;
   for (int i = 0; i < kTries && !rest(name); ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(20));

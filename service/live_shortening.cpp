@@ -1,4 +1,4 @@
-// LiveJobs: what is stored of long jobs is shortened.
+// LiveJobs: shortens what is stored of long jobs.
 #include <algorithm>
 #include <vector>
 
@@ -8,10 +8,11 @@
 namespace faultline {
 namespace {
 
-// As calls and batches are stored, roughly.
+// Rough sizes of a stored call and of a stored batch.
 constexpr std::uint64_t kBytesOfCall = 2;
 constexpr std::uint64_t kBytesOfBatch = 250;
-// What calls came to is written anew each time: not before what it replaces is larger.
+// The packed result is written anew each time, so only when the calls that it replaces are larger
+// than it by this factor.
 constexpr std::uint64_t kTimesWhatIsKept = 2;
 
 }  // namespace
@@ -25,7 +26,7 @@ bool LiveJobs::is_to_be_shortened(Job& job) const {
          std::max(settings_.shorten_after, kTimesWhatIsKept * job.kept_bytes);
 }
 
-// Held meanwhile, so that nobody reads it from the store while its batches become fewer.
+// The caller holds the job, so that nobody reads it from the store while its batches become fewer.
 void LiveJobs::shorten(Job& job) {
   std::string packed;
   std::int64_t through = 0;
@@ -45,7 +46,8 @@ void LiveJobs::shorten(Job& job) {
   metrics_.count_shortened_job();
 }
 
-// What an earlier run kept and did not come to drop, or this one for want of room.
+// Drops the calls whose result is stored already, but which an earlier run, or this one for want of
+// room, did not drop.
 void LiveJobs::go_on_shortening() {
   for (const std::string& name : store_.jobs_with_kept_calls_to_drop())
     if (const std::shared_ptr<Job> job = find(name); job && why_set_aside(*job).empty())
@@ -56,7 +58,7 @@ void LiveJobs::shorten_stored() {
   if (!store_.has_room()) return;
   const std::lock_guard lock(rewriting_mutex_);
   if (is_shortening_left_) go_on_shortening();
-  is_shortening_left_ = true;  // until this has come to its end
+  is_shortening_left_ = true;  // in case an exception ends this early
   for (const std::shared_ptr<Job>& job : all())
     if (is_to_be_shortened(*job)) shorten(*job);
   is_shortening_left_ = false;

@@ -7,8 +7,8 @@
 namespace faultline {
 namespace {
 
-// Why requests are refused, so that alerts and people need not know the statuses. A 404 is none: it
-// is an answer.
+// Why requests are refused, so that alerts and people need not know the statuses. A 404 is not a
+// refusal: it is an answer.
 struct Refusal {
   unsigned status;
   std::string_view reason;
@@ -84,7 +84,7 @@ void Metrics::write(Exposition& out) const {
   out.sample({}, refused_connections_.load());
   if (certificate_expires_ == 0) return;
   out.family("faultline_tls_refused_total", "counter",
-             "Connections that ended at TLS: no certificate of the client's, a wrong one, no TLS.");
+             "Connections that TLS ended: no client certificate, a wrong one, or no TLS at all.");
   out.sample({}, refused_tls_.load());
   out.family("faultline_tls_certificate_expires_timestamp_seconds", "gauge",
              "When the server's certificate expires.");
@@ -103,7 +103,7 @@ void Metrics::write_requests(Exposition& out) const {
   for (const auto& [route, tally] : routes_) tally.duration.write(out, {{"route", route}});
 }
 
-// Those that never came, too: a counter that begins at 1 shows no increase.
+// Also writes reasons that never occurred: a counter that begins at 1 shows no increase.
 void Metrics::write_refusals(Exposition& out) const {
   const std::lock_guard lock(mutex_);
   out.family("faultline_http_requests_refused_total", "counter", "Requests refused, by reason.");
@@ -122,8 +122,8 @@ void Metrics::write_ingest(Exposition& out) const {
   counter("faultline_ingest_duplicate_bytes_total", "Bytes sent that were held already.",
           duplicate_bytes_);
   counter("faultline_ingest_lines_total", "Lines made durable.", lines_);
-  counter("faultline_ingest_recognized_lines_total", "Lines that some dialect knows.", recognized_);
-  counter("faultline_ingest_skipped_lines_total", "Lines too long or binary.", skipped_);
+  counter("faultline_ingest_recognized_lines_total", "Lines of a known form.", recognized_);
+  counter("faultline_ingest_skipped_lines_total", "Lines that are too long or binary.", skipped_);
   counter("faultline_ingest_facts_total", "Events and calls read from lines.", facts_);
   counter("faultline_ingest_kept_lines_bytes_total",
           "Bytes of lines stored to be read again, before compression.", kept_lines_);
@@ -140,19 +140,20 @@ void Metrics::write_ingest(Exposition& out) const {
              "From a batch being on the disk until it is part of its job's state.");
   fold_duration_.write(out);
   out.family("faultline_diagnosis_duration_seconds", "histogram",
-             "Working out a job's diagnosis anew.");
+             "Time to compute the diagnosis of a job.");
   diagnosis_duration_.write(out);
 }
 
 void Metrics::write_retention(Exposition& out) const {
   out.family("faultline_store_shortened_total", "counter",
-             "Times that what a job's calls came to took the place of the calls.");
+             "Times that a job's calls were replaced by a summary.");
   out.sample({}, shortened_jobs_.load());
   out.family("faultline_jobs_forgotten_total", "counter",
-             "Jobs that went, because of their age or to make room.");
+             "Jobs deleted because of their age or to make room.");
   out.sample({{"for", "age"}}, forgotten_for_age_.load());
   out.sample({{"for", "room"}}, forgotten_for_room_.load());
-  out.family("faultline_findings_forgotten_total", "counter", "Findings that went with age.");
+  out.family("faultline_findings_forgotten_total", "counter",
+             "Findings deleted because of their age.");
   out.sample({}, forgotten_findings_.load());
 }
 

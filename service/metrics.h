@@ -29,16 +29,16 @@ class DurationHistogram {
   std::atomic<std::uint64_t> nanoseconds_{0};
 };
 
-// Why a job went.
+// Why a job was deleted.
 enum class ForgottenFor { age, room };
 
 class Metrics {
  public:
-  // route: the pattern, so that its values are as many as the router has rows.
+  // `route`: the pattern, so that there are only as many values as the router has rows.
   void count_request(std::string_view route, std::string_view method, unsigned status,
                      std::chrono::nanoseconds duration);
 
-  // A batch that is durable; of its lines so many bytes are kept.
+  // Call it for a durable batch. `kept_lines`: how many bytes of its lines are kept.
   void count_batch(const Batch& batch, std::size_t kept_lines);
 
   void count_duplicates(std::uint64_t bytes) { duplicate_bytes_ += bytes; }
@@ -54,7 +54,7 @@ class Metrics {
   void connection_closed() { --connections_; }
   void connection_refused() { ++refused_connections_; }
   void tls_refused() { ++refused_tls_; }
-  // Of the certificate that the server proves itself with.
+  // Of the server's own certificate.
   void set_certificate_expiry(std::int64_t seconds_since_1970) {
     certificate_expires_ = seconds_since_1970;
   }

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::chrono::minutes kOneEvent{3};
 
-// Of one GPU and one class.
+// `a` and `b` are of one part and one class.
 bool is_one_event(const Offence& a, const Offence& b) {
   const Finding& one = a.stored.finding;
   const Finding& other = b.stored.finding;

@@ -1,4 +1,4 @@
-// Offences of GPUs, as the store has them, told apart by what happened.
+// Tells apart which stored offences are one event.
 #pragma once
 
 #include <vector>
@@ -7,11 +7,11 @@
 
 namespace faultline {
 
-// When what the finding tells of was last seen: the log it is of may go back to earlier jobs.
+// When the fault of the finding was last seen, which may be during an earlier job.
 Timestamp time_of(const StoredFinding& stored);
 
-// A kernel log goes back to earlier jobs, whose events the diagnoses of later ones may name again:
-// of the offences that are one event only the first one stays.
+// A kernel log goes back to earlier jobs, so the diagnoses of several jobs may name one event.
+// Keeps only the first offence of each event.
 void keep_first_of_each_event(std::vector<const Offence*>& offences);
 
 }  // namespace faultline

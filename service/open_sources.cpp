@@ -82,7 +82,7 @@ void OpenSources::body_ended(const std::string& job, const std::string& name, St
   }
   const auto [entry, is_first] = growing_.try_emplace({job, name});
   Growing& source = entry->second;
-  // What was sent in one piece was all there is; what goes on after a while will go on again.
+  // A log that came in one body is complete. If another body follows soon, more will follow.
   const bool goes_on = !is_first && now - source.last_body <= lately_;
   source = {.last_body = now, .has_more = !final && (says_more || goes_on)};
 }

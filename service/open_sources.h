@@ -1,5 +1,5 @@
 // OpenSources: which sources are being received right now, and by whom. A source has one writer at
-// a time, for its bytes have one order.
+// a time, because its bytes have one order.
 #pragma once
 
 #include <atomic>
@@ -26,7 +26,7 @@ class SourceLease {
   const std::string& name() const { return name_; }
   bool lost() const { return lost_.load(); }
 
-  // Runs `write` unless the lease is lost; it is not lost in between.
+  // Runs `write` unless the lease is lost. The lease cannot be lost while `write` runs.
   bool write(const std::function<void()>& write);
 
   void touch(SteadyTime now) { last_bytes_.store(now); }
@@ -44,11 +44,10 @@ class SourceLease {
 
 class OpenSources {
  public:
-  // lately: who says nothing for longer may have stopped.
+  // `lately`: a sender that is silent for longer may have stopped.
   explicit OpenSources(SteadyTime::duration lately = std::chrono::minutes{2}) : lately_(lately) {}
 
-  // Takes the source from whoever is writing to it; that one's `on_loss` is called (from this
-  // thread).
+  // Takes the source from its present writer, whose `on_loss` is called (from this thread).
   std::shared_ptr<SourceLease> take(const std::string& job, const std::string& name,
                                     std::function<void()> on_loss);
 
@@ -56,18 +55,18 @@ class OpenSources {
   std::shared_ptr<SourceLease> take_if_free(const std::string& job, const std::string& name,
                                             std::function<void()> on_loss);
 
-  // The first of name, name#2, name#3, … that nobody is writing to, and that is none of `others`.
+  // The first of name, name#2, name#3, … that nobody is writing to and that is not in `others`.
   std::shared_ptr<SourceLease> take_free(const std::string& job, const std::string& name,
                                          std::function<void()> on_loss,
                                          const std::vector<std::string>& others = {});
 
-  // A body of the source came to its end. Some senders keep one open for as long as the log grows,
-  // others send piece by piece; says_more: the sender told where the piece lies, and not that it is
-  // the last. final: it is.
+  // A body of the source ended. Some senders keep one body open for as long as the log grows,
+  // others send piece by piece. `says_more`: the sender gave an offset, so more pieces may come.
+  // `final`: this was the last one.
   void body_ended(const std::string& job, const std::string& name, SteadyTime now, bool says_more,
                   bool final);
 
-  // Those of a job that got bytes lately, and whose sender has more.
+  // The sources of a job that got bytes lately, and whose sender has more.
   std::set<std::string, std::less<>> live(std::string_view job, SteadyTime now) const;
 
   std::set<std::string, std::less<>> open(std::string_view job) const;
@@ -88,7 +87,7 @@ class OpenSources {
   };
 
   const SteadyTime::duration lately_;
-  // Leases outlive their streams nowhere, so what is here and not expired is being received.
+  // No lease outlives its stream, so the source of a lease that has not expired is being received.
   mutable std::mutex mutex_;
   std::map<Key, std::weak_ptr<SourceLease>> leases_;
   std::map<Key, Growing> growing_;  // those whose last body ended lately

@@ -1,5 +1,5 @@
-// Pace: when work that is asked for often, and may cost much, is done again. What costs little is
-// done whenever it is asked for; of what costs much, no more than a part of the time is spent.
+// Pace: limits work that is asked for often and may cost much. Cheap work is done whenever it is
+// asked for; costly work takes at most a tenth of the time.
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,5 @@
-// What a job tells of hosts, for as long as the job rests: in a few kilobytes that lie together,
-// for there may be very many such jobs. Is never stored.
+// What a job says about its hosts, packed into a few kilobytes while the job rests, because very
+// many jobs may rest. It is never stored.
 #pragma once
 
 #include <string>

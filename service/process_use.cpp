@@ -24,7 +24,7 @@ ProcessUse process_use() {
     use.resident_bytes = resident * page;
   }
   statm.close();
-  // Looking takes one itself.
+  // The iterator holds one descriptor itself.
   std::error_code none;
   for (std::filesystem::directory_iterator fd("/proc/self/fd", none), end; !none && fd != end;
        fd.increment(none))

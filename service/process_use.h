@@ -1,4 +1,4 @@
-// What this process takes of its machine, for /metrics.
+// What this process uses of its machine, for /metrics.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ struct ProcessUse {
   std::uint64_t most_fds = 0;
 };
 
-// 0 where the system does not tell.
+// A value is 0 if the system does not report it.
 ProcessUse process_use();
 
 }  // namespace faultline

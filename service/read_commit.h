@@ -1,4 +1,4 @@
-// What a reader has read since it was asked last, as a commit.
+// Makes a commit of what a reader has read since the last call.
 #pragma once
 
 #include <string_view>
@@ -8,7 +8,8 @@
 
 namespace faultline {
 
-// Without a fingerprint, and when it was received. `carry_before`: of the cursor where it begins.
+// The caller fills in the fingerprint and the time of receipt. `carry_before`: the carry of the
+// cursor at which the commit begins.
 Commit take_commit(Reader& reader, const Source& source, std::string_view carry_before);
 
 }  // namespace faultline

@@ -13,7 +13,7 @@
 namespace faultline {
 namespace {
 
-// What was changed is stored when it takes so much.
+// Changed batches are stored when they take so many bytes.
 constexpr std::size_t kMostAtOnce = std::size_t{32} << 20;
 
 const Speaker& speaker_of(const Event& event, const Batch& batch) {
@@ -21,7 +21,7 @@ const Speaker& speaker_of(const Event& event, const Batch& batch) {
   return event.speaker < batch.speakers.size() ? batch.speakers[event.speaker] : kNobody;
 }
 
-// An event by itself: its speaker by name, wherever it stands in its batch.
+// Compares events by value: their speakers too, wherever these stand in the batches.
 bool is_same(const Event& event, const Batch& batch, const Event& other, const Batch& others) {
   return event.line == other.line && event.offset == other.offset && event.time == other.time &&
          event.text == other.text && event.fact == other.fact &&
@@ -37,7 +37,7 @@ void move_events(Batch& from, Batch& to) {
   from.events.clear();
 }
 
-// Runs and events stand in the order in which their lines do.
+// Gives runs and events the order of their lines.
 void put_in_order(Batch& batch) {
   std::uint32_t order = 0;
   auto run = batch.runs.begin();
@@ -78,7 +78,7 @@ class SourceReanalysis {
     move_events(read->batch, fresh_);
   }
 
-  // What the batch is to tell, if that is something else.
+  // The batch with its new events; nothing if that changes nothing.
   std::optional<ChangedBatch> changed(const StoredBatch& stored) {
     const Batch& old = stored.batch;
     ChangedBatch changed{.number = stored.number, .batch = old};
@@ -123,7 +123,7 @@ class SourceReanalysis {
   }
 
  private:
-  // Whether there are any.
+  // Returns whether there are any changes.
   bool count_changes(const Batch& old, const Batch& batch) {
     std::unordered_multimap<std::uint64_t, const Event*> left;
     for (const Event& event : old.events) left.emplace(event.offset, &event);

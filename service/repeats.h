@@ -11,7 +11,7 @@
 
 namespace faultline {
 
-// A job came to grief on a part.
+// A fault of or on a part, in one job.
 struct Failure {
   std::string job;
   Cause cause = Cause::none;
@@ -20,15 +20,15 @@ struct Failure {
 
 struct Repeat {
   std::size_t jobs = 0;
-  int days = 1;  // that lie between the first and the last, begun ones counted
+  int days = 1;  // from the first failure to the last, rounded up
   std::vector<std::string> causes;
   Timestamp first;
   Timestamp last;
   std::string text;  // GPU 0000:3b:00.0 on gpu-node-3 failed three jobs in ten days
 };
 
-// Nothing unless it is two jobs at least. What programs did wrong on a part is told apart from what
-// the part did, which is told if there is both.
+// Returns nothing for fewer than two jobs. Faults of programs on a part are counted apart from
+// faults of the part itself; if both repeat, returns those of the part.
 std::optional<Repeat> repeat_of(std::string_view part, const std::vector<Failure>& failures);
 
 }  // namespace faultline

@@ -23,7 +23,8 @@ HeldBlocks held_blocks(Store& store, const std::string& job, const std::string& 
           }};
 }
 
-// The longest is the strongest claim; equal ones keep their order.
+// Tries the longest block first, because its match proves most. Blocks of equal size keep their
+// order.
 ResendFilter::ResendFilter(HeldBlocks held) : held_(std::move(held)) {
   std::erase_if(held_.starts, [](const HeldBlock& block) { return size_of(block) == 0; });
   std::ranges::stable_sort(held_.starts, std::ranges::greater(), size_of);
@@ -58,8 +59,8 @@ void ResendFilter::begin_boundary() {
   for (const HeldBlock& block : held_.starts) {
     if (lacks_next && size_of(*next_) >= size_of(block)) add_next();
     if (next_ && block.batch == next_->batch) continue;
-    // In mid-body a few equal bytes prove nothing: a file may well grow by a line it began with.
-    // But what came behind the bytes before may be a branch of them.
+    // Inside a body, a few equal bytes prove nothing: a file may grow by a line that it began with.
+    // But a body that was stored after the last match may be a branch of it.
     if (last_matched_ && size_of(block) < kHeadBytes && block.batch < last_matched_->batch)
       continue;
     candidates_.push_back({.block = block});
@@ -82,7 +83,7 @@ void ResendFilter::take_block(HeldBlock block) {
   begin_boundary();
 }
 
-// Most begin otherwise.
+// Most candidates begin with other bytes, which their head shows.
 void ResendFilter::drop_those_that_begin_otherwise() {
   const std::uint64_t usual = digest_of(rest().substr(0, kHeadBytes));
   std::erase_if(candidates_, [&](Candidate& candidate) {
@@ -101,12 +102,13 @@ bool ResendFilter::match_block(bool complete) {
     const Fingerprint& block = candidate->block.print;
     const std::size_t size = size_of(candidate->block);
     if (whole_bodies_ && size > kMostHeldBytes) {
-      candidate = candidates_.erase(candidate);  // what it tells is told again, and changes nothing
+      // Its facts are stored again, which changes nothing.
+      candidate = candidates_.erase(candidate);
       continue;
     }
     if (!whole_bodies_ && size > kMaxBlockBytes && rest().size() > kMaxBlockBytes &&
         rest().find('\n') == std::string_view::npos) {
-      // Too long to hold back, and too long a line to be read: its head has to do.
+      // Too long to hold back, and too long a line to be read: only its head is compared.
       take_block(candidate->block);
       return true;
     }
@@ -130,7 +132,7 @@ std::string_view ResendFilter::give_up() {
   return rest();
 }
 
-// Of a line that nobody reads the head had to do; it may end before the one that is held.
+// Only the head of the overlong line was compared, so the line may end before the stored one does.
 std::string_view ResendFilter::skip_overlong_line(std::string_view bytes) {
   const std::string_view of_line =
       bytes.substr(0, static_cast<std::size_t>(std::min<std::uint64_t>(skipping_, bytes.size())));

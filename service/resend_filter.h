@@ -1,12 +1,11 @@
-// ResendFilter: a body whose sender did not say where in the source it stands is compared with what
-// the source already holds, so that the same bytes sent again change nothing and a grown file adds
-// only what it grew by.
+// ResendFilter: compares a body without an offset with what its source already holds, so that the
+// same bytes sent again change nothing and a file that grew adds only its new bytes.
 //
-// Bytes are known by the fingerprints of the blocks they were committed in: whole lines, except
-// where a body ended without a newline. A body is compared block by block from the start of any
-// earlier body; it is held back meanwhile, never by more than one block and one piece. A block
-// stands for one stretch of a body only: a log may well say the same again. From the first block
-// that differs all is new.
+// Bytes are recognised by the fingerprints of the blocks in which they were committed: whole lines,
+// except where a body ended without a newline. A body is compared block by block from the start of
+// any earlier body; meanwhile at most one block and one piece of it are held back. A block matches
+// only one stretch of a body, because a log may say the same twice. From the first block that
+// differs, all bytes are new.
 #pragma once
 
 #include <cstdint>
@@ -21,20 +20,20 @@
 
 namespace faultline {
 
-// Blocks are cut before they exceed this, unless their first line is longer; then that line alone
-// is the block, and no reader keeps any of it (Reader::kMaxLineBytes).
+// A block is cut before it exceeds this. If its first line is longer, that line alone is the block,
+// and no reader keeps any of it (Reader::kMaxLineBytes).
 inline constexpr std::size_t kMaxBlockBytes = std::size_t{1} << 20;
-// Of a body that means nothing in part; a larger one, a trace, is taken for new.
+// Of a body that means nothing in part, such as a trace. A larger body is taken for new.
 inline constexpr std::size_t kMostHeldBytes = std::size_t{64} << 20;
 // Fingerprint::head_digest covers at most this many.
 inline constexpr std::size_t kHeadBytes = 256;
 
 std::uint64_t digest_of(std::string_view bytes);
 
-// What a source holds, as far as it is asked for.
+// The blocks that a source holds, read from the store as needed.
 struct HeldBlocks {
   std::vector<HeldBlock> starts;  // of bodies, in the order of the source
-  // Some of those that stand behind this one; none: it is the last.
+  // Some of the blocks behind that of `batch`; none if it is the last.
   std::function<std::vector<HeldBlock>(std::int64_t batch)> after;
 };
 
@@ -44,21 +43,21 @@ class ResendFilter {
  public:
   explicit ResendFilter(HeldBlocks held);
 
-  // What is new of the bytes so far and was not returned yet; valid until the next call.
+  // Returns the new bytes so far that were not returned yet; valid until the next call.
   std::string_view feed(std::string_view bytes);
 
-  // The body is complete. A rest that is no whole block is new, also if a block begins like it:
-  // logs of two attempts begin with the same banner, and what is lost is worse than what comes
-  // twice.
+  // The body is complete. A rest that is not a whole block is new, even if a block begins like it:
+  // logs of two attempts begin with the same banner, and a lost line is worse than one that is
+  // stored twice.
   std::string_view finish();
 
-  // The body is of a form that means nothing in part: a shorter one is another one, not the
-  // beginning of one that grew.
+  // The body means nothing in part: a shorter body is another one, not the beginning of one that
+  // grew.
   void expect_whole_bodies() { whole_bodies_ = true; }
 
-  // The sender has paused. Bytes too few to be recognised are new if it has for long: a stream that
-  // has just begun must not wait unseen, and a slow sender that begins again must not be taken for
-  // one.
+  // The sender has paused. After a long pause, bytes that are too few to be recognised are new: a
+  // stream that has just begun must not wait unseen. But a slow sender that sends its body again
+  // must not be taken for such a stream.
   std::string_view settle(bool for_long);
 
   // True once all further bytes are new; feed() then costs nothing.
@@ -66,7 +65,8 @@ class ResendFilter {
 
   std::uint64_t duplicate_bytes() const { return duplicate_bytes_; }
 
-  // Whether the new bytes go on where the source ends, rather than begin a body or a branch of one.
+  // Whether the new bytes continue the source at its end, rather than begin a new body or a branch
+  // of an earlier one.
   bool continues_source() const { return last_matched_ && !next_; }
 
  private:
@@ -87,11 +87,11 @@ class ResendFilter {
   std::string_view give_up();
 
   HeldBlocks held_;
-  std::vector<HeldBlock> window_;      // blocks from the one that was asked for last
+  std::vector<HeldBlock> window_;      // the blocks that held_.after() returned last
   std::vector<Candidate> candidates_;  // what the next bytes may be, longest block first
   std::set<std::int64_t> matched_;     // batches
   std::optional<HeldBlock> last_matched_;
-  std::optional<HeldBlock> next_;  // behind it
+  std::optional<HeldBlock> next_;  // the block behind last_matched_
   std::string buffer_;             // held back; from start_ on undecided
   std::size_t start_ = 0;
   std::uint64_t skipping_ = 0;  // bytes of an overlong line still to pass over

@@ -13,10 +13,10 @@ namespace faultline {
 namespace {
 
 constexpr std::chrono::seconds kBetween{60};
-// A job that something came of so lately is at work, however large the store is.
+// A job of which something came so lately is running, and is not deleted to make room.
 constexpr std::chrono::hours kAtWork{1};
 
-// The table that says it for the job; null: none does.
+// The first table that matches the job and sets `limit`; null if none does.
 template <class Limit>
 const KeptJobs* own_of(const RetentionSettings& settings, std::string_view job, Limit limit) {
   const auto own = std::ranges::find_if(settings.of_some, [&](const KeptJobs& some) {
@@ -25,7 +25,7 @@ const KeptJobs* own_of(const RetentionSettings& settings, std::string_view job, 
   return own == settings.of_some.end() ? nullptr : &*own;
 }
 
-// Short times are for trying it out.
+// Looks more often if a time is short, so that settings can be tried out.
 std::chrono::seconds between(const RetentionSettings& settings) {
   std::chrono::seconds least = kBetween;
   const auto take = [&](std::chrono::seconds age) {
@@ -65,11 +65,11 @@ bool Retention::may_go(const StoredJob& job) const {
   return !jobs_.is_stopping() && jobs_.open_sources().open(job.name).empty();
 }
 
-// Something may have come of it since it was looked at.
+// Keeps the job if something came of it since `job` was read.
 void Retention::forget(const StoredJob& job, ForgottenFor why, std::string_view said) {
   if (!jobs_.forget(job.name, job.last_received)) return;
   metrics_.count_forgotten_job(why);
-  say(LogLevel::info, "job-forgotten", "a job is forgotten; what was found in it stays",
+  say(LogLevel::info, "job-forgotten", "the job was deleted; its findings stay",
       {{"job", job.name}, {"why", said}});
 }
 
@@ -88,12 +88,12 @@ void Retention::forget_old_jobs(const RetentionSettings& settings, Timestamp now
     const std::chrono::seconds age = own ? *own->age : settings.jobs;
     if (age.count() == 0 || job.last_received >= now - age || !may_go(job)) continue;
     forget(job, ForgottenFor::age,
-           own ? fmt::format("nothing came of it for as long as [[keep]] of {} says", own->jobs)
-               : "nothing came of it for as long as --keep-jobs says");
+           own ? fmt::format("no log came for longer than [[keep]] of {} allows", own->jobs)
+               : "no log came for longer than --keep-jobs");
   }
 }
 
-// The oldest first, and none that is at work, or that is to be kept for ever.
+// Deletes the oldest jobs first, but none that is running or is kept for ever.
 void Retention::forget_jobs_for_room(const RetentionSettings& settings, Timestamp now) {
   if (store_.bytes_in_use() <= settings.bytes) {
     has_told_of_no_room_ = false;
@@ -105,13 +105,13 @@ void Retention::forget_jobs_for_room(const RetentionSettings& settings, Timestam
     if (job.last_received > now - kAtWork) break;
     const KeptJobs* own = own_of(settings, job.name, &KeptJobs::age);
     if ((own && own->age->count() == 0) || !may_go(job)) continue;
-    forget(job, ForgottenFor::room, "more is stored than --keep-at-most says");
+    forget(job, ForgottenFor::room, "more is stored than --keep-at-most allows");
     if (store_.bytes_in_use() <= settings.bytes) return;
   }
   if (!has_told_of_no_room_)
     say(LogLevel::warning, "no-room",
-        "more is stored than --keep-at-most says, and all of it is of jobs that something came of "
-        "within an hour, or that a [[keep]] table keeps for ever");
+        "more is stored than --keep-at-most allows, but every job got lines within the last hour "
+        "or is kept for ever by a [[keep]] table");
   has_told_of_no_room_ = true;
 }
 

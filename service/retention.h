@@ -1,7 +1,7 @@
-// Retention: what is old goes, so that a server that is left running does not fill its disk.
+// Retention: deletes what is old, so that a server that is left running does not fill its disk.
 //
-// A job goes whole. What was found in it stays, evidence lines and all, for as long as findings are
-// kept: the history of a host is longer than the logs of its jobs.
+// A job is deleted as a whole. Its findings stay, with their evidence lines, for as long as
+// findings are kept: the history of a host is longer than the logs of its jobs.
 #pragma once
 
 #include <chrono>
@@ -19,19 +19,19 @@
 
 namespace faultline {
 
-// 0: no limit. What is not said is as for all.
+// 0: no limit. A field that is not set is as for all jobs.
 struct KeptJobs {
-  std::string jobs;  // of whose names; '*' stands for any characters
+  std::string jobs;  // pattern of their names; '*' stands for any characters
   std::optional<std::chrono::seconds> age = {};
   std::optional<std::uint64_t> lines = {};  // bytes of them; 0: none are kept
 };
 
 struct RetentionSettings {
-  std::vector<KeptJobs> of_some;    // the first that fits a job's name, and says it, counts
-  std::chrono::seconds jobs{};      // since something came of them
+  std::vector<KeptJobs> of_some;    // the first that matches the job and sets the field
+  std::chrono::seconds jobs{};      // since something last came of them
   std::chrono::seconds findings{};  // since they ended
   std::uint64_t bytes = 0;          // of all that is stored
-  std::uint64_t lines = 0;          // of the lines that are kept of a job; 0: none are
+  std::uint64_t lines = 0;          // of the lines that are kept of one job; 0: none are
 };
 
 class Retention {
@@ -39,10 +39,10 @@ class Retention {
   Retention(Store& store, LiveJobs& jobs, Metrics& metrics, RetentionSettings settings)
       : store_(store), jobs_(jobs), metrics_(metrics), settings_(std::move(settings)) {}
 
-  // From any thread; what is due next is done by them.
+  // May be called from any thread; the next apply() uses these settings.
   void set(RetentionSettings settings);
 
-  // Does what is due, now and then; otherwise it costs nothing.
+  // Deletes what is due, but only from time to time; other calls cost nothing.
   void apply(SteadyTime now);
 
  private:

@@ -21,7 +21,7 @@ struct Services {
   Metrics& metrics;
   AlertDelivery& alerts;
   ChangeSignal& changes;    // of findings
-  std::string default_job;  // for requests that name none; empty: they must
+  std::string default_job;  // for requests that name no job; empty: they must name one
   bool asks_for_tokens = false;
   std::string version;
   std::filesystem::path data;    // the folder that the store lies in

@@ -13,7 +13,7 @@ constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 constexpr std::uint64_t kSmallest = kMiB;
 constexpr double kLatency = 24;  // microseconds, of the smallest messages
 
-// How nccl-tests prints, by its age.
+// The form of nccl-tests' table, by its version.
 enum class Print { deviations, counts, current };
 
 Print print_of(const NcclVersion& version) {
@@ -28,7 +28,7 @@ std::string_view gpu_of(const NcclVersion& version) {
   return version.since(12) ? "NVIDIA A100-SXM4-80GB" : "A100-SXM4-80GB";
 }
 
-// What large messages reach when nothing is wrong, in GB/s.
+// The bandwidth of large messages when nothing is wrong, in GB/s.
 double usual_busbw(const Cluster& cluster, const NcclVersion& version, std::size_t hosts) {
   const bool hopper = is_hopper(version);
   // Each GPU has a NIC of its own.
@@ -69,7 +69,7 @@ class Table {
   }
 
   void head() {
-    // One process has all GPUs of a host, or mpirun starts one for each.
+    // On one host a single process has all GPUs; on several, mpirun starts a process for each GPU.
     const bool one_process = test_.hosts.size() == 1;
     if (print_ == Print::current)
       put("# nccl-tests version 2.19.6 nccl-headers=22907 nccl-library=22907\n"
@@ -114,7 +114,7 @@ class Table {
         gpu_of(version_));
   }
 
-  // Returns what it adds to the average.
+  // Returns the row's part of the average.
   double row(std::uint64_t size) {
     put("{:>12}  {:>12}  {:>{}}  {:>6}", size, size / 4, "float",
         print_ == Print::deviations ? 6 : 8, "sum");
@@ -144,7 +144,7 @@ class Table {
     if (!test_.checked) return fmt::format("{:>5}", "N/A");
     const std::uint64_t count = wrong ? 1 + chance_.below(4'000) : 0;
     if (wrong) ++wrong_;
-    // Sums in another order deviate a little.
+    // Even right sums deviate a little, since they are added in another order.
     if (print_ == Print::deviations) return wrong ? "2e+00" : "1e-06";
     return fmt::format("{:>{}}", count, print_ == Print::current ? 6 : 5);
   }

@@ -1,4 +1,4 @@
-// What a rank's program does, call by call.
+// The calls of a rank's program.
 #pragma once
 
 #include <compare>
@@ -15,8 +15,8 @@ enum class Function : std::uint8_t {
   reduce,
   send,
   recv,
-  speak,  // no call: a process says something here
-  halt,   // no call: a process comes to here and no further
+  speak,  // no call: the process prints something here
+  halt,   // no call: the process stops here
 };
 
 constexpr bool is_peer_to_peer(Function function) {
@@ -47,11 +47,11 @@ constexpr int kMax = 2;
 struct Call {
   Function function = Function::all_reduce;
   std::uint8_t slot = 0;   // which of the rank's communicators
-  bool broken = false;     // everybody may enter, nobody leaves
+  bool broken = false;     // all may enter, none leaves
   std::uint8_t group = 0;  // calls in a row with the same number are one launch; 0: alone
   int datatype = kFloat32;
   int operation = kSum;
-  int root = 0;  // Send, Recv: the peer; speak: which words
+  int root = 0;  // Send, Recv: the peer; speak: the number of the words
   std::uint64_t count = 1;
 
   bool same_signature(const Call& other) const {

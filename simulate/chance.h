@@ -1,4 +1,4 @@
-// Chance without a state: the same question has the same answer, whoever asks and in what order.
+// Random numbers without a state: the same arguments give the same number, in any order of calls.
 #pragma once
 
 #include <concepts>

@@ -47,7 +47,7 @@ std::string Cluster::port_above(int local) const {
 }
 
 std::int64_t Cluster::pid(int rank, int attempt) const {
-  // Every pod counts from 1.
+  // Every pod numbers its processes from 1.
   if (options_.containers) return 65 + 3 * std::int64_t{local_of(rank)};
   return kernel_pid(rank, attempt);
 }

@@ -1,4 +1,4 @@
-// Who is where: the hosts of a job, their GPUs and NICs, the processes of an attempt.
+// The hosts of a job, their GPUs and NICs, and the processes of an attempt.
 #pragma once
 
 #include <cstdint>
@@ -31,10 +31,10 @@ class Cluster {
   std::string fabric_address(int host, int nic) const;  // of a NIC, on RoCE
   std::uint64_t bus(int local) const;                   // 0x3b000, as NCCL prints it
   std::string pci_address(int local) const;             // 0000:3b:00.0
-  // Of the NIC beside a GPU, and of the port that both are below.
+  // The addresses of the NIC beside a GPU, and of the PCIe port above both.
   std::string nic_pci_address(int local) const;  // 0000:3c:00.0
   std::string port_above(int local) const;       // 0000:39:01.0
-  // As the process knows itself, and as the kernel of its host does.
+  // The number in the process's own container, and the number that the host's kernel uses.
   std::int64_t pid(int rank, int attempt) const;
   std::int64_t kernel_pid(int rank, int attempt) const;
 

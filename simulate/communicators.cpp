@@ -41,7 +41,7 @@ Communicators::Communicators(const Cluster& cluster, const NcclVersion& version)
   if (tensor > 1) add(Group::tensor, tensors, false);
   if (stages_ > 1) add(Group::pipeline, pipelines, false);
   if (data > 1) add(Group::data, datas, can_split);
-  // Expert, context, embedding groups, …: to NCCL more of the same.
+  // Expert, context, embedding groups, …: NCCL sees only more communicators.
   for (int more = 0; slots() < options.communicators; ++more) {
     if (more % 2 == 0 && data > 1)
       add(Group::data, datas, false);

@@ -17,7 +17,7 @@ struct Communicator {
   Group group = Group::world;
   std::vector<int> members;  // world ranks, by their rank here
   std::uint64_t salt = 0;    // what its id is made of
-  int color = -1;            // of ncclCommSplit; -1: it has an id of its own
+  int color = -1;            // of ncclCommSplit; -1: not made by a split
   int nodes = 1;
 
   int size() const { return static_cast<int>(members.size()); }
@@ -38,14 +38,15 @@ class Communicators {
   }
   int count() const { return static_cast<int>(all_.size()); }
 
-  // Every rank has as many seats, the same groups in the same order: the slots of a call.
+  // Every rank has the same number of seats, with the same groups in the same order. Calls name a
+  // seat by its slot, the index here.
   const std::vector<Seat>& seats(int rank) const { return seats_[static_cast<std::size_t>(rank)]; }
   int slots() const { return static_cast<int>(seats_.front().size()); }
   Group group_of(int slot) const {
     return at(seats_.front()[static_cast<std::size_t>(slot)].communicator).group;
   }
 
-  // The first slot of a group; nothing: nobody is to talk to in it.
+  // The first slot of a group; nullopt: the group would have one member.
   std::optional<int> slot_of(Group group) const;
   // Slots beyond the first of each group.
   std::vector<int> further_slots() const;
@@ -53,7 +54,7 @@ class Communicators {
   int stage_of(int rank) const;  // of the pipeline
   int stages() const { return stages_; }
 
-  // What NCCL prints; 0: this version prints none for it.
+  // The id that NCCL prints; 0: this version prints none for this communicator.
   std::uint64_t id(int communicator, int attempt) const;
 
  private:

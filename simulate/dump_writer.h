@@ -23,7 +23,7 @@ struct DumpValue {
   struct None {};
 
   std::variant<None, bool, std::int64_t, double, std::string, List, Tuple, Dictionary> value;
-  int shared = -1;  // those with the same number are one object
+  int shared = -1;  // values with the same number are one object
 };
 
 struct DumpValue::Member {
@@ -31,10 +31,10 @@ struct DumpValue::Member {
   DumpValue value;
 };
 
-// What torch::jit::Pickler makes of it: protocol 2, texts once, no more operations than it needs.
+// As torch::jit::Pickler writes it: protocol 2, each text once, no needless operations.
 std::string pickled(const DumpValue& value);
 
-// What nlohmann::json makes of it: members by name, no blanks.
+// As nlohmann::json writes it: members sorted by name, no blanks.
 std::string as_json(const DumpValue& value);
 
 }  // namespace faultline::simulation

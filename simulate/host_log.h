@@ -1,4 +1,4 @@
-// What the kernels of hosts say, in the form in which somebody collected it.
+// The kernel logs of hosts, in the form in which somebody collected them.
 #pragma once
 
 #include <map>
@@ -21,23 +21,24 @@ enum class Framing {
   syslog,   // /var/log/kern.log
 };
 
-// The same for all hosts of a job; one that matches the wrapper of its other logs, or by chance.
+// The same for all hosts of a job: the form that matches the wrapper of its other logs, or a random
+// one.
 Framing framing_of(const Options& options);
 
 class HostLogs {
  public:
-  // A host of the cluster or beside it starts, and says what hosts say then.
+  // A host, of the cluster or beside it, boots and prints the lines of a boot.
   void boot(const Cluster& cluster, const std::string& host, Timestamp when);
   bool started(const std::string& host) const { return hosts_.contains(host); }
-  // When it started last.
+  // The last boot.
   Timestamp booted(const std::string& host) const { return hosts_.at(host).boots.back(); }
 
   void say(const std::string& host, Timestamp when, std::string text);
 
-  // Only these tell of more than one start.
+  // Only journals hold more than one boot.
   void keep_in_journal() { journal_ = true; }
 
-  // By the names of the files: gpu-node-1/dmesg.txt, …
+  // By file name: gpu-node-1/dmesg.txt, …
   std::map<std::string, std::string> files(const Options& options) const;
 
  private:

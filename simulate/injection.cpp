@@ -62,7 +62,7 @@ Timestamp Injection::time_of(Place place) const {
          kCallTime * (program.longest_step() * place.step + place.call);
 }
 
-// A step is walked once from its first call to its last, so edits are kept in that order.
+// A step is walked once from its first call to its last, so edits are kept in the order of calls.
 void Injection::edit(int rank, Place at, int removed, std::vector<Call> calls) {
   std::vector<Edit>& edits = of(rank).edits;
   const auto after = std::upper_bound(edits.begin(), edits.end(), at,
@@ -98,7 +98,7 @@ void Injection::fail_to_connect(const std::vector<int>& failing, const std::vect
       stop_in_init(rank, InitStop::connecting, its_words);
       continue;
     }
-    // The call that connects does not return.
+    // The first call connects, and does not return.
     Call first = call_at(rank, {0, 0});
     first.broken = true;
     edit(rank, {0, 0}, 1, {first, {.function = Function::halt}});

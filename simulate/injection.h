@@ -1,4 +1,4 @@
-// What a scenario works with: the job as it is, and the plan and truth that it writes.
+// What a scenario works with: the job without its fault, and the plan and truth that it writes.
 #pragma once
 
 #include <string>
@@ -13,15 +13,15 @@ namespace faultline::simulation {
 
 class Injection {
  public:
-  // `twin`: the job is to be what it would be without its fault.
+  // `twin`: the job is to have no fault.
   Injection(const Job& its_job, int its_attempt, bool its_twin);
 
   const Job& job;
   int attempt;
   bool twin;
-  std::string_view scenario;  // whose turn it is
+  std::string_view scenario;  // the scenario that is being injected
   Twin kind_of_twin = Twin::usual;
-  int spared_host = -1;  // that draws pass over: it has a fault already
+  int spared_host = -1;  // never drawn: it has a fault already
   const NcclVersion& version;
   const Cluster& cluster;
   const Communicators& communicators;
@@ -36,8 +36,8 @@ class Injection {
   int any_host();
   // A step well inside the run.
   int any_step();
-  // One in which the job does `wanted`; -1 if it never does. The last step only if there is no
-  // other: a fault shows in what comes after it.
+  // A call for which `wanted` holds; call -1: there is none. In the last step only if there is no
+  // other, since a fault shows in later calls.
   template <class Wanted>
   Place any_place(int rank, Wanted&& wanted) {
     const int first = any_step();
@@ -53,7 +53,7 @@ class Injection {
     return program.written(rank, place.step)[static_cast<std::size_t>(place.call)];
   }
 
-  // When a rank comes to a place, if nothing holds it up.
+  // When a rank reaches a place, if nothing holds it up.
   Timestamp time_of(Place place) const;
 
   // Changes.
@@ -62,22 +62,23 @@ class Injection {
   void edit(int rank, Place at, int removed, std::vector<Call> calls);
   void say_at(int rank, Place at, Words words);
 
-  // No more calls from here on; what happens there, the others learn by waiting.
+  // What the rank prints when it stands still.
   void last_words(int rank, std::vector<Words> words);
   void stop_in_init(int rank, InitStop stop, std::vector<Words> words = {});
-  // The first communicator is never connected: `failing` say why, the others wait.
+  // The first communicator is never connected: the ranks `failing` print `words`, the others wait.
   void fail_to_connect(const std::vector<int>& failing, const std::vector<Words>& words);
-  // All enter this call of a communicator, nobody leaves it.
+  // All members of a communicator enter this call, none leaves it.
   void block(int communicator, Place at);
-  // A call of all ranks in the world, before what stands there.
+  // All ranks make this call before the one at `at`.
   void insert_everywhere(Place at, const Call& call);
 
-  // The truth: what a diagnosis must name, and what it may name besides.
+  // The truth. blame_: a diagnosis must name this. involve_: it may name this.
   void blame_rank(int rank);
-  // A rank that never had a communicator, as far as the lines of this NCCL and this wrapper tell.
+  // For a rank that never had a communicator: the rank, if this NCCL or wrapper prints it, else its
+  // host.
   void blame_rank_without_communicator(int rank);
   void blame_host(int host);
-  void blame_gpu(int rank);  // of a rank
+  void blame_gpu(int rank);  // the GPU of a rank
   void blame_nic(int host, int nic);
   void blame_communicator(int rank, int slot);
   void involve_rank(int rank);  // with its host, GPU and NIC

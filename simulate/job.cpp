@@ -5,7 +5,7 @@
 namespace faultline::simulation {
 namespace {
 
-// Nothing before an edit or an init that fails is out of the ordinary.
+// All steps before the first edit are the same as in a healthy job.
 int first_odd_step(const Plan& plan, int steps) {
   int first = steps;
   for (const auto& [rank, rank_plan] : plan.ranks)
@@ -43,7 +43,7 @@ const RankPlan& Attempt::plan_of(int rank) const {
 
 Timestamp Attempt::begin() const { return beginning_of(number); }
 
-// One that hung was given up after half an hour.
+// An attempt that hung was given up after half an hour; then came the next.
 Timestamp beginning_of(int attempt) {
   constexpr Timestamp kFirst{std::chrono::seconds{1'772'676'000}};
   return kFirst + std::chrono::minutes{40} * (attempt - 1);

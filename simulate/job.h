@@ -1,4 +1,4 @@
-// A synthetic job: all that is the same in every attempt, and one attempt.
+// A synthetic job: what is the same in every attempt, and one attempt.
 #pragma once
 
 #include "model/time.h"
@@ -20,9 +20,9 @@ struct Job {
   Communicators communicators;
 };
 
-// An attempt's beginning: 5 March 2026, 02:00, and later ones.
+// The first attempt begins on 5 March 2026 at 02:00.
 Timestamp beginning_of(int attempt);
-// After it, data sets and models are loaded.
+// From the beginning of an attempt until training begins.
 inline constexpr std::chrono::seconds kTraining{30};
 // From one call of a rank to its next.
 inline constexpr std::chrono::microseconds kCallTime{21'000};

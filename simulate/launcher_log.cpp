@@ -12,7 +12,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kRound{100};  // in which the agent looks at its workers
+constexpr milliseconds kRound{100};  // the interval in which the agent looks at its workers
 
 struct Worker {
   int rank = 0;
@@ -128,7 +128,7 @@ std::string torchrun_log(const Attempt& attempt, const TorchHang& hang, int host
     const Worker worker{rank, local, cluster.pid(rank, attempt.number), code_of(end),
                         process_end(attempt, hang, calls, rank)};
     if (attempt.stands[static_cast<std::size_t>(rank)].finished) continue;
-    // Before the monitor took all down, who hung outside of a collective went on.
+    // Before 2.3 no monitor ended the ranks that hung outside of a collective.
     const bool goes_on = end == TorchEnd::none || (end == TorchEnd::told && !version.since(2, 3));
     (goes_on ? waiting : failed).push_back(worker);
   }

@@ -1,4 +1,4 @@
-// What torchrun says on a host when its workers end before their time.
+// What torchrun prints on a host when its workers end too early.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace faultline::simulation {
 
-// Empty: they all came to their end.
+// Empty: no worker failed.
 std::string torchrun_log(const Attempt& attempt, const TorchHang& hang, int host);
 
 }  // namespace faultline::simulation

@@ -10,12 +10,12 @@
 namespace faultline::simulation {
 namespace {
 
-// What stdio collects before it writes to a pipe or file.
+// How much stdio collects before it writes to a pipe or file.
 constexpr std::size_t kBlock = 4096;
-// Of a file with one writer; blocks do not show there.
+// For a file with one writer, where the size of blocks does not show.
 constexpr std::size_t kManyBlocks = 64 * kBlock;
 
-// A rank, what goes around its lines, and what its stdio holds back.
+// Writes the lines of a rank with their wrapper, and holds back what its stdio would.
 class Writer {
  public:
   Writer(const Attempt& attempt, int rank, std::uint64_t salt)
@@ -67,7 +67,7 @@ class Writer {
   std::string raw_;
 };
 
-// How much of a block's worth goes out: whole lines, unless lines are to be torn.
+// How many bytes of a full block are written: whole lines, unless lines are to be torn.
 std::size_t portion(const std::string& held, bool torn) {
   if (torn) return kBlock;
   const std::size_t last = held.rfind('\n', kBlock - 1);
@@ -81,7 +81,7 @@ void write_alone(Output& output, Writer& writer, bool blocks) {
     output.write(std::string_view(writer.held).substr(0, writer.held.size() - keep));
     writer.held.erase(0, writer.held.size() - keep);
   }
-  // What a killed process had not written yet is lost, and a line is cut there.
+  // A killed process loses what stdio still held; its last line may be cut.
   std::string_view rest = writer.held;
   if (writer.killed() && blocks) rest = rest.substr(0, rest.size() - rest.size() % kBlock);
   output.write(rest);
@@ -108,7 +108,7 @@ void write_log(Output& output, const Attempt& attempt, const std::vector<int>& r
     output.write(writer.held);
     writer.held.clear();
   };
-  // In a round everybody gets one piece further, so that nobody runs away from those it waits for.
+  // In a round each rank writes one piece, so that none gets ahead of the ranks that it waits for.
   std::vector<std::size_t> ending;
   for (std::size_t alive = writers.size(); alive > 0;) {
     for (std::size_t i = turns.size(); i > 1; --i) std::swap(turns[i - 1], turns[order.below(i)]);
@@ -129,7 +129,7 @@ void write_log(Output& output, const Attempt& attempt, const std::vector<int>& r
       }
     }
   }
-  // Who fails first says so first.
+  // Ranks that fail earlier print their end earlier.
   std::stable_sort(ending.begin(), ending.end(), [&](std::size_t a, std::size_t b) {
     return writers[a].end_time() < writers[b].end_time();
   });

@@ -1,4 +1,4 @@
-// Writes the ranks that share a file, in turns as their launcher would get their lines.
+// Writes the logs of ranks that share a file, in turns, as their launcher would receive the lines.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace faultline::simulation {
 
-// `ranks` of one attempt to the file that is open. `salt`: tells files apart, for chance.
+// Writes to the file that is open. `salt` gives each file random numbers of its own.
 void write_log(Output& output, const Attempt& attempt, const std::vector<int>& ranks,
                std::uint64_t salt);
 

@@ -14,7 +14,7 @@ namespace {
 using namespace std::chrono_literals;
 using std::chrono::microseconds;
 
-using Entry = std::vector<std::string_view>;  // lines that are said together
+using Entry = std::vector<std::string_view>;  // lines that are printed together
 
 std::vector<Entry> entries_of(std::string_view name) {
   const auto& files = noise_files();
@@ -47,7 +47,7 @@ const Catalog& catalog() {
   return all;
 }
 
-// What an entry's placeholders stand for. No part of the job has such an address, name or process.
+// Values for an entry's placeholders. No part of the job has these addresses, names or processes.
 struct Drawn {
   explicit Drawn(Chance& chance) {
     constexpr const char* kTools[] = {"node_exporter", "snmpd",    "fwupd",  "telegraf",
@@ -82,7 +82,7 @@ struct Drawn {
   std::vector<std::pair<std::string_view, std::string>> values;
 };
 
-// When something was said, from the job's beginning on.
+// When an entry is printed, counted from the job's beginning.
 microseconds moment(Noise noise, Chance& chance) {
   const auto within = [&](std::chrono::seconds from, std::chrono::seconds span) {
     return microseconds(from) + microseconds(static_cast<std::int64_t>(
@@ -94,7 +94,7 @@ microseconds moment(Noise noise, Chance& chance) {
     case Noise::day:
       return within(-34h, 9h);
     default:
-      // Half of it while the job runs, and some after it.
+      // Half of the entries while the job runs, some after it.
       return chance.below(2) == 0 ? within(0s, 50s) : within(-2h, 150min);
   }
 }
@@ -139,7 +139,7 @@ class Noisy {
     }
   }
 
-  // dmesg of a host of which nobody knows when it started.
+  // A dmesg without a line that relates its uptime to a date.
   void write_undated() {
     std::ranges::stable_sort(undated_, {}, &Line::since);
     const microseconds up = 3h + microseconds(chance_.below(900'000'000'000));

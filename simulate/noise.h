@@ -1,5 +1,5 @@
-// Lines of kernels that have nothing to do with the job, said by its own hosts: harmless ones,
-// frightening ones, and real faults of another time.
+// Kernel lines of the job's hosts that have nothing to do with the job: harmless ones, frightening
+// ones, and real faults of another time.
 #pragma once
 
 #include <string_view>
@@ -20,7 +20,7 @@ const std::vector<NoiseFile>& noise_files();  // of simulate/noise/
 
 namespace faultline::simulation {
 
-// As the job's options ask for; some of its hosts say more than they would.
+// Adds the noise that the job's options ask for to some of its hosts.
 void add_noise(const Job& job, int attempt, Plan& plan);
 
 }  // namespace faultline::simulation

@@ -51,7 +51,7 @@ std::optional<std::string> trouble(const Options& options) {
                          name_of(options.also_twin));
   }
   if (closest_version(options.nccl) == nullptr)
-    return fmt::format("--nccl '{}' is no version from 2.7.8 on", options.nccl);
+    return fmt::format("--nccl '{}' is not a version from 2.7.8 on", options.nccl);
   if (wrapper_named(options.wrapper) == nullptr)
     return fmt::format("no wrapper '{}'; --list names them", options.wrapper);
   if (options.nodes < 1 || options.gpus_per_node < 1 || options.gpus_per_node > kMostGpus ||
@@ -65,7 +65,7 @@ std::optional<std::string> trouble(const Options& options) {
     return fmt::format("--pp {} does not divide the job's {} tensor-parallel groups",
                        options.pipeline_parallel, groups);
   if (closest_torch(options.torch) == nullptr)
-    return fmt::format("--torch '{}' is no version from 1.13 on", options.torch);
+    return fmt::format("--torch '{}' is not a version from 1.13 on", options.torch);
   if (!Evidence::named(options.evidence))
     return fmt::format("--evidence '{}': choose from nccl,hosts,watchdog,dumps,launcher",
                        options.evidence);
@@ -81,8 +81,8 @@ std::optional<std::string> trouble(const Options& options) {
     return "--lose takes a percentage";
   if (options.torn && (options.layout == Layout::per_rank || options.wrapper != "none" ||
                        !closest_version(options.nccl)->since(13, 4)))
-    return "--torn needs processes that share a file with nothing between them and it "
-           "(--layout per-host or merged, no --wrapper) and NCCL 2.13 or later";
+    return "--torn needs ranks that write to one file directly (--layout per-host or merged, no "
+           "--wrapper) and NCCL 2.13.4 or later";
   return std::nullopt;
 }
 
@@ -136,7 +136,7 @@ Result<Options> checked(Options options) {
     const Scenario* scenario = scenario_named(options.scenario);
     if (scenario != nullptr && !scenario->needs.empty())
       options.evidence.append(",").append(scenario->needs);
-    // What a dump tells that lines do not is what began.
+    // Such a fault shows only in which calls have started.
     if (scenario != nullptr && scenario->needs == "dumps") options.timing = true;
   }
   options.shown = Evidence::named(options.evidence).value_or(Evidence{});

@@ -1,4 +1,4 @@
-// Where the files of a job go, one after the other.
+// Where the files of a job are written, one after the other.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ class Output {
   }
 };
 
-// Throws std::runtime_error when the disk will not have it.
+// Throws std::runtime_error if a file cannot be written.
 class FolderOutput : public Output {
  public:
   explicit FolderOutput(std::filesystem::path folder) : folder_(std::move(folder)) {}

@@ -27,7 +27,7 @@ constexpr double kActivations = 0.8;  // an all-reduce of a tensor-parallel grou
 constexpr double kBucket = 4;         // a reduction of a layer's gradients
 constexpr double kParameters = 4;     // gathering what the optimizer wrote
 constexpr double kNorm = 0.2;
-constexpr double kHop = 0.6;  // between stages; interleaved ones wait little
+constexpr double kHop = 0.6;  // between stages; interleaved stages wait little
 
 // ncclDevKernel_AllReduce_Sum_bf16_RING_LL(…), as each version names its kernels.
 std::string kernel_name(const NcclVersion& version, Function function) {
@@ -74,7 +74,7 @@ class Trace {
 
   double now = 0;
 
-  // Nobody's kernels take the same time twice.
+  // Kernels never take the same time twice.
   void compute(std::string_view name, double ms) {
     const double us = ms * 1e3 * (0.97 + 0.06 * chance_.fraction());
     work("kernel", name, kComputing, now, us);
@@ -172,7 +172,7 @@ class Profiler {
       in_tensor_groups();
     }
     hop();
-    std::map<int, double> reduced;  // when the last gradients of a rank are
+    std::map<int, double> reduced;  // when the last gradients of a rank are reduced
     for (int layer = 0; layer < kLayers; ++layer) {
       for (auto& [rank, trace] : traces_) {
         trace.compute("flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel",
@@ -195,7 +195,7 @@ class Profiler {
     for (auto& [rank, trace] : traces_) trace.step(kFirstStep + step, begin[rank]);
   }
 
-  // All wait for the last, and for what is sent.
+  // All ranks wait for the last one, and for the transfer.
   void together(const std::vector<int>& ranks, Function function, int stream, double ms,
                 int group_size) {
     double last = 0;
@@ -213,7 +213,7 @@ class Profiler {
       together(ranks, Function::all_reduce, kTensor, kActivations, tensor_size_);
   }
 
-  // Gradients, while the backward pass goes on.
+  // Reduces gradients while the backward pass goes on.
   void behind_the_computing(std::map<int, double>& free) {
     double last = 0;
     for (auto& [rank, trace] : traces_) last = std::max({last, trace.now, free[rank]});
@@ -258,7 +258,7 @@ std::map<int, std::string> profiles_of(const Cluster& cluster, const Communicato
         "  \"deviceProperties\": [{{\"id\": {}, \"name\": \"NVIDIA H100 80GB HBM3\", "
         "\"totalGlobalMem\": 85520809984, \"computeMajor\": 9, \"computeMinor\": 0}}],\n",
         cluster.local_of(rank));
-    // Older ones tell the rank by the name of the file alone.
+    // Older versions show the rank only in the name of the file.
     if (version.since(18))
       fmt::format_to(std::back_inserter(text),
                      "  \"distributedInfo\": {{\"backend\": \"nccl\", \"rank\": {}, "

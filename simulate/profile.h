@@ -1,4 +1,4 @@
-// What torch.profiler exports of the ranks that somebody profiled: Chrome traces of some steps.
+// What torch.profiler exports for profiled ranks: Chrome traces of some steps.
 #pragma once
 
 #include <functional>
@@ -11,20 +11,20 @@
 
 namespace faultline::simulation {
 
-// How a rank comes late in a step.
+// How a rank is late in a step.
 struct Lateness {
-  double computes = 1;  // so many times as long as others
-  double idles = 0;     // milliseconds, before it begins
+  double computes = 1;  // times as long as other ranks
+  double idles = 0;     // milliseconds before it begins
 };
 
 struct ProfiledRun {
-  std::vector<int> ranks;                            // of which there are profiles
-  double network = 1;                                // communication takes so many times as long
-  double hidden = 1;                                 // and that behind the backward pass once more
-  std::function<Lateness(int rank, int step)> late;  // none: nobody is
+  std::vector<int> ranks;  // the profiled ranks
+  double network = 1;      // communication takes this many times as long
+  double hidden = 1;       // communication behind the backward pass, this factor too
+  std::function<Lateness(int rank, int step)> late;  // none: no rank is
 };
 
-// By rank. Whoever comes first to a collective waits in it for the last.
+// By rank. Ranks that come early to a collective wait in it for the last one.
 std::map<int, std::string> profiles_of(const Cluster& cluster, const Communicators& communicators,
                                        const NcclVersion& version, int attempt,
                                        const ProfiledRun& run);

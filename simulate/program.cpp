@@ -14,7 +14,7 @@ constexpr std::uint64_t kEmbeddings = 7'382'228;
 constexpr int kNormEvery = 2;
 constexpr int kBarrierEvery = 10;
 
-// Writes a step: who calls what, in slots that exist.
+// Writes the calls of a step, in those slots that exist.
 class Writer {
  public:
   Writer(const Communicators& communicators, int half)
@@ -44,7 +44,7 @@ class Writer {
     }
   }
 
-  // Micro-batches run through the pipeline: what one stage sends while it receives is one launch.
+  // Micro-batches run through the pipeline: a send and the receive beside it are one launch.
   void through_pipeline(int from, int to, bool forward) {
     const int batches = communicators_.stages();
     if (from >= 0) hop(Function::recv, from);
@@ -107,7 +107,7 @@ std::vector<Call> Program::write(const Kind& kind) const {
   for (int bucket = 0; bucket < 2; ++bucket)
     writer.call(Group::data, Function::reduce_scatter, kShard, half_);
   writer.call(Group::data, Function::all_reduce, kEmbeddings, kFloat32);
-  // A job with no other group than the world trains, too.
+  // A job that has only the world group reduces its gradients there.
   if (communicators_.slots() == 1)
     for (int bucket = 0; bucket < 4; ++bucket)
       writer.call(Group::world, Function::all_reduce, kShard, kFloat32);
@@ -147,8 +147,8 @@ const std::vector<Call>& Program::of(int rank, int step, std::vector<Call>& scra
   return scratch;
 }
 
-// Tokens go to the experts they chose: every pair has a size of its own, and some pairs have
-// nothing to tell each other.
+// Tokens go to the experts that they chose: every pair of ranks has a size of its own, and some
+// pairs exchange nothing.
 void Program::exchange_tokens(int rank, int step, std::vector<Call>& calls) const {
   const auto slot = communicators_.slot_of(Group::tensor);
   if (!slot) return;

@@ -19,13 +19,13 @@ class Program {
   int steps() const { return steps_; }
   int longest_step() const { return longest_step_; }  // in calls
 
-  // The step as it is written, whatever a rank makes of it.
+  // The step without edits.
   const std::vector<Call>& written(int rank, int step) const;
 
-  // The step as this rank does it; `scratch` may hold it.
+  // The step with this rank's edits. The result may refer to `scratch`.
   const std::vector<Call>& of(int rank, int step, std::vector<Call>& scratch) const;
 
-  // The first call of a step that says yes; -1: none.
+  // The first call of a step for which `wanted` holds; -1: none.
   template <class Wanted>
   int find(int rank, int step, Wanted&& wanted) const {
     const std::vector<Call>& calls = written(rank, step);
@@ -49,7 +49,7 @@ class Program {
   const Plan& plan_;
   int steps_;
   int longest_step_ = 0;
-  int half_;  // bfloat16 where it exists
+  int half_;  // bfloat16 if this version has it, else float16
   std::map<Kind, std::vector<Call>> written_;
 };
 

@@ -97,7 +97,8 @@ bool RankLog::advance(std::string& out) {
   return false;
 }
 
-// All ranks take as many pieces for a communicator, so that none is ahead of those it needs.
+// All ranks take the same number of pieces for a communicator, so that none gets ahead of ranks
+// that it needs.
 void RankLog::set_up_next(std::string& out) {
   const Membership& member = slots_[static_cast<std::size_t>(slot_)].member;
   const bool last = plan_.init != InitStop::none && plan_.init_slot == slot_;
@@ -164,7 +165,7 @@ void RankLog::run_next(std::string& out) {
     say(out, {plan_.words[static_cast<std::size_t>(first.root)]});
     return;
   }
-  // Ranks are a little apart, but none runs away from the others.
+  // Ranks are a little apart, but none gets far ahead of the others.
   const microseconds planned = attempt_.program.longest_step() * at_.step * kCallTime +
                                static_cast<int>(from) * kCallTime + microseconds(random_ >> 50);
   now_ = std::max(now_ + microseconds(1), attempt_.begin() + kTraining + planned);
@@ -242,7 +243,7 @@ bool RankLog::through_network(const Slot& slot, const Call& call) const {
   return slot.boundary || call.count * bytes_of(call.datatype) > kOneChannel;
 }
 
-// What opCount counts changed with the versions.
+// What opCount counts differs between versions.
 void RankLog::count_launch(const Call* first, const Call* last) {
   Slot& slot = slots_[first->slot];
   const NcclVersion& version = voice_.version();

@@ -1,4 +1,4 @@
-// The log of one rank in one attempt, piece by piece: nothing is kept but where it stands.
+// Writes the log of one rank in one attempt, piece by piece. Keeps only the rank's position.
 #pragma once
 
 #include <string>
@@ -17,19 +17,20 @@ class RankLog {
   int rank() const { return rank_; }
   const Voice& voice() const { return voice_; }
 
-  // Appends what comes next: a step of the set-up, one launch, the last words. False: that was all.
+  // Appends the next piece: a step of the set-up, one launch, or the last words. False: there is
+  // none.
   bool next(std::string& out);
 
-  // When it happened that next() told last.
+  // The time of what next() wrote last.
   Timestamp now() const { return now_; }
 
-  // It has done all its calls, and next() would tell what came of them at this time.
+  // It has made all its calls; next() would write its end, which has the time end_time().
   bool ends() const { return phase_ == Phase::end; }
   Timestamp end_time() const {
     return plan_.last_words.empty() ? now_ : now_ + plan_.last_words.front().after;
   }
 
-  // The process is gone, and with it what stdio still held.
+  // The process was killed, and what stdio still held is lost.
   bool killed() const { return plan_.killed; }
 
  private:
@@ -37,9 +38,9 @@ class RankLog {
     Membership member;
     std::string tail;  // " comm 0x… [nranks=16] stream 0x…\n"
     std::uint64_t op_count = 0;
-    bool boundary = false;  // its part of the ring leaves the host
+    bool boundary = false;  // its part of the ring goes through a NIC
     bool connected = false;
-    std::vector<int> peers;  // it has sent to (peer) or received from (-1 - peer)
+    std::vector<int> peers;  // that it has sent to (peer) or received from (-1 - peer)
   };
   enum class Phase { start, set_up, run, end, over };
 

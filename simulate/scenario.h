@@ -14,10 +14,10 @@ struct Scenario {
   std::string_view about;  // one line for --list
   void (*inject)(Injection&) = nullptr;
   bool prepares =
-      false;  // its job differs from others, fault or not: inject is asked for twins, too
-  std::string_view twins;  // the kinds of twins that it has, the usual one first
+      false;  // the job is special even without the fault: inject is called for twins too
+  std::string_view twins;  // the kinds of its twins, the usual one first
 
-  std::string_view needs = {};  // evidence besides the usual, without which nothing shows
+  std::string_view needs = {};  // further evidence, without which the fault does not show
 
   bool has(Twin twin) const { return twins.find(name_of(twin)) != std::string_view::npos; }
 };

@@ -8,8 +8,8 @@
 namespace faultline::simulation {
 namespace {
 
-// A program runs ahead of its GPU until it reads a result out, which is at the same place for all
-// ranks, or until its queue is full, which differs by a few.
+// A program runs ahead of its GPU until it reads a result, at the same place on all ranks, or until
+// its queue is full, which differs by a few calls.
 constexpr std::uint64_t kLeastAhead = 4;
 constexpr std::uint64_t kMostAhead = 12;
 constexpr std::uint64_t kMostApart = 4;
@@ -38,8 +38,8 @@ class Walk {
 
   Stand stand(int rank, std::uint64_t ahead) {
     Walker& at = walkers_[static_cast<std::size_t>(rank)];
-    // The launch that it waits in was enqueued, and some after it. Who enqueues the last one waits
-    // for it before leaving.
+    // The rank has enqueued the launch that it waits in, and some after it. A rank that has
+    // enqueued its last launch waits for it before it leaves.
     const bool left = ended(at);
     const Place inside{at.step, static_cast<int>(at.next)};
     for (std::uint64_t i = 0; i <= ahead && !ended(at); ++i) {
@@ -53,12 +53,12 @@ class Walk {
  private:
   struct Walker {
     int step = 0;
-    std::size_t next = 0;  // of the step's calls: the launch that it is in
-    bool begun = false;    // that launch
+    std::size_t next = 0;  // the launch that it is in, as an index into the step's calls
+    bool begun = false;    // whether it has begun that launch
     bool awake = false;
     const std::vector<Call>* calls = nullptr;
     std::vector<Call> scratch;
-    std::vector<std::uint64_t> collectives;  // begun, by slot
+    std::vector<std::uint64_t> collectives;  // how many it has begun, by slot
   };
 
   // The collectives of a communicator that not all members have begun.
@@ -72,7 +72,7 @@ class Walk {
     std::uint64_t first = 0;  // the number of open.front()
   };
 
-  struct Lane {                                // what one rank sends to another
+  struct Lane {                                // the transfers from one rank to another
     std::deque<std::uint64_t> sent, received;  // bytes of each, from number `first` on
     std::uint64_t sends = 0, receives = 0;     // begun
   };
@@ -171,7 +171,8 @@ class Walk {
     return true;
   }
 
-  // Sends and receives of a launch that were not met before it are its own: the last.
+  // Whether the other side has begun as many, of the same sizes: the calls of a rank's current
+  // launch are the last of its lanes.
   bool met(const Seat& seat, const Call& call) {
     const bool sends = call.function == Function::send;
     Lane& lane = lanes_[sends ? lane_key(seat.communicator, seat.rank, call.root)

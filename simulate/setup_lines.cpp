@@ -116,7 +116,7 @@ std::string identity(const SetupContext& context, const Membership& member, bool
     else if (version.since(24, 3))
       fmt::format_to(to, "splitCount 1 ");
     fmt::format_to(to, "color {} key {}", member.communicator->color, context.world_rank);
-    // START has no blank before its dash here.
+    // Versions from 2.23.4 on have no blank before the dash of START.
     if (!version.since(23, 4) || !start) text += ' ';
   }
   if (member.id != 0 && version.since(16, 2)) fmt::format_to(to, "commId 0x{:x} ", member.id);
@@ -254,7 +254,7 @@ void write_topology(std::string& out, const SetupContext& context, const Members
     const int width = version.since(23, 4) ? static_cast<int>(std::to_string(size - 1).size()) : 4;
     for (int rank = 0; rank < size; ++rank)
       fmt::format_to(std::back_inserter(ring), " {:>{}}", rank, width);
-    // A line ends after 1,023 bytes, from 2.23 on the list after 128.
+    // A line ends after 1,023 bytes; from 2.23 on the list ends after 128.
     if (version.since(23, 4) && ring.size() > 128) ring = ring.substr(0, 125) + "...";
     if (ring.size() > 900) ring.resize(900);
     for (int channel = 0; channel < kChannels; ++channel)
@@ -349,7 +349,7 @@ void write_end(std::string& out, const SetupContext& context, const Membership& 
 
 }  // namespace
 
-// Older versions say nothing; from 2.30.3 on one has to ask for DESTROY.
+// Older versions print nothing; from 2.30.3 on the subsystem DESTROY must be asked for.
 void write_destroy(std::string& out, const SetupContext& context, const Membership& member) {
   const NcclVersion& version = context.voice->version();
   if (version.since(12, 7) && !version.since(30, 3)) write_end(out, context, member, "Destroy");

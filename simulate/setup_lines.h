@@ -11,16 +11,16 @@ namespace faultline::simulation {
 // One rank's view of one communicator.
 struct Membership {
   const Communicator* communicator = nullptr;
-  int index = 0;  // of it among all
+  int index = 0;  // of the communicator among all
   int slot = 0;
-  int rank = 0;  // in it
+  int rank = 0;  // in the communicator
   std::uint64_t pointer = 0;
   std::uint64_t stream = 0;
   std::uint64_t id = 0;      // 0: not printed
   std::uint64_t parent = 0;  // of a split
 };
 
-// Who sets up what, on what.
+// Which rank sets up, in which process, on which GPU.
 struct SetupContext {
   const Cluster* cluster = nullptr;
   const Voice* voice = nullptr;
@@ -37,11 +37,11 @@ void write_process_start(std::string& out, const SetupContext& context);
 void write_network(std::string& out, const SetupContext& context, const Membership& member);
 void write_init_start(std::string& out, const SetupContext& context, const Membership& member);
 void write_bootstrap_done(std::string& out, const SetupContext& context, const Membership& member);
-// Looks at its machine; nobody else is needed for it.
+// The rank looks at its machine; it needs no other rank for this.
 void write_affinity(std::string& out, const SetupContext& context, const Membership& member);
-// Everybody has told everybody.
+// All ranks have exchanged what they know.
 void write_topology(std::string& out, const SetupContext& context, const Membership& member);
-// `done`: and all went well.
+// `done`: the connections succeed.
 void write_connections(std::string& out, const SetupContext& context, const Membership& member,
                        bool done = true);
 void write_init_complete(std::string& out, const SetupContext& context, const Membership& member);
@@ -51,7 +51,7 @@ void write_peer_connection(std::string& out, const SetupContext& context, const 
 void write_destroy(std::string& out, const SetupContext& context, const Membership& member);
 void write_abort(std::string& out, const SetupContext& context, const Membership& member);
 
-// Whether this rank's part in a ring over all members goes through a NIC.
+// Whether this rank's part of a ring over all members goes through a NIC.
 bool ring_leaves_host(const Cluster& cluster, const Communicator& communicator, int rank);
 
 }  // namespace faultline::simulation

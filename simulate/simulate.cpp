@@ -24,7 +24,7 @@ void inject(Injection& injection, std::string_view name) {
   injection.truth.cause = injection.twin ? "" : scenario.cause;
 }
 
-// A second scenario in what the first has made of the job; another host, if it is a fault.
+// Injects a second scenario into the same job; if it is a fault, on another host than the first.
 void inject_also(Injection& injection, const Options& options) {
   if (options.also.empty()) return;
   const Truth first = std::exchange(injection.truth, {});
@@ -78,7 +78,7 @@ std::vector<File> files_of(const Job& job) {
   return files;
 }
 
-// An attempt, and what PyTorch has to do with its end.
+// An attempt, and how PyTorch ends it.
 struct Run {
   Run(const Job& job, int number, Plan plan) : attempt(job, number, std::move(plan)) {
     const Evidence& shown = job.options.shown;

@@ -1,4 +1,4 @@
-// Writes the logs of a synthetic job, and what is true of it. The same options, the same bytes.
+// Writes the logs of a synthetic job, and the truth about it. The same options give the same bytes.
 #pragma once
 
 #include "simulate/output.h"

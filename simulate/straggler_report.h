@@ -1,4 +1,4 @@
-// What programs print of themselves when they compare their ranks.
+// What programs print when they compare their own ranks.
 #pragma once
 
 #include <string>
@@ -8,11 +8,12 @@
 
 namespace faultline::simulation {
 
-// Of scripts: " rank 3: avg barrier time 812.40ms (4.10x median) [SLOW]". By rank, in milliseconds.
+// As scripts print it: " rank 3: avg barrier time 812.40ms (4.10x median) [SLOW]". By rank, in
+// milliseconds.
 std::string barrier_times(const std::vector<double>& ms);
 
-// NVIDIA's resiliency extension: how fast the kernels of each rank are beside those of the best,
-// and who is below what it is told to bear.
+// As NVIDIA's resiliency extension prints it: how fast the kernels of each rank are, compared with
+// the best rank, and which ranks are below the limit.
 std::string gpu_scores(const Cluster& cluster, const std::vector<double>& scores);
 
 }  // namespace faultline::simulation

@@ -18,7 +18,7 @@ void head(std::string& out, int indent, std::string_view text) {
   fmt::format_to(std::back_inserter(out), "{:{}}{}\n", "", indent, text);
 }
 
-// perfquery fills up with dots to column 34.
+// perfquery fills with dots up to column 34.
 void dotted(std::string& out, std::string_view name, std::string_view value) {
   fmt::format_to(std::back_inserter(out), "{:.<33}{}\n", fmt::format("{}:", name), value);
 }

@@ -1,4 +1,4 @@
-// What people's tools print when they look at the parts of a host.
+// What tools print about the parts of a host.
 #pragma once
 
 #include <cstdint>
@@ -11,26 +11,26 @@
 
 namespace faultline::simulation {
 
-// Each line with the time at which it was read, as kubectl logs --timestamps prints a collector's.
+// Puts a time before each line, as kubectl logs --timestamps does for a collector's output.
 std::string stamped(std::string_view text, Timestamp when);
 
-// nvidia-smi -q, of the values that faults show in.
+// nvidia-smi -q, with the values in which faults show.
 struct GpuReport {
   std::string pci;
   int link_generation = 5;
   int link_width = 16;
   int utilization = 97;
   int temperature = 61;
-  bool power_cap = false;         // which every GPU at work meets
-  bool thermal_slowdown = false;  // by its hardware
-  int uncorrectable = 0;          // errors of its memory since the driver was loaded
+  bool power_cap = false;         // a busy GPU reaches it normally
+  bool thermal_slowdown = false;  // by the hardware
+  int uncorrectable = 0;          // memory errors since the driver was loaded
   bool remap_pending = false;
 };
 std::string nvidia_smi_q(Timestamp when, const std::vector<GpuReport>& gpus);
 
-// Which port of the fabric a NIC is.
+// The LID of a NIC's port.
 int lid_of(int host, int nic);
-// `down`: a NIC whose port has lost its link; -1: none.
+// `down`: the NIC whose port has lost its link; -1: none.
 std::string ibstat(const Cluster& cluster, int host, int down = -1);
 
 struct PortCounters {
@@ -44,16 +44,16 @@ struct PortCounters {
 };
 // perfquery -x
 std::string perfquery(int lid, const PortCounters& counters);
-// ethtool -S, of an interface
+// ethtool -S, for one interface
 std::string ethtool_statistics(const PortCounters& counters);
-// rdma link: which interface is whose
+// rdma link: which interface belongs to which NIC
 std::string rdma_link(const Cluster& cluster);
 std::string interface_of(int nic);
 
 // df -h /dev/shm
 std::string df_shm(int percent);
 
-// ip link: of the interface that sockets use, and of one that containers have among themselves
+// ip link: the interface that sockets use, and one between containers
 std::string ip_link(int mtu, int mtu_of_containers);
 
 }  // namespace faultline::simulation

@@ -1,5 +1,5 @@
 // The calls of a rank as PyTorch counts them: process groups have names and local numbers,
-// collectives and sends are counted apart, what is launched together is one work.
+// collectives and sends are counted separately, calls that are launched together are one work.
 #pragma once
 
 #include <cstdint>
@@ -24,10 +24,10 @@ struct TorchCall {
   std::int64_t operation = 0;  // of the group
   std::int64_t record = 0;     // of the process
   bool batched = false;        // a member of a batch, which has no events of its own
-  bool closes = false;         // a batch; there is no tensor then
+  bool closes = false;         // the end of a batch, which has no tensor
   Progress progress = Progress::scheduled;
 
-  // What watchdogs count: members of a batch are no work of their own.
+  // Watchdogs count only works; a member of a batch is not one.
   bool is_work() const { return !batched; }
   std::int64_t number() const {
     return closes || is_peer_to_peer(call.function) ? p2p_sequence : sequence;
@@ -36,11 +36,11 @@ struct TorchCall {
 
 // A process group of a rank.
 struct TorchGroupState {
-  int id = 0;        // among the rank's own
+  int id = 0;        // among the rank's groups
   std::string name;  // the same on all ranks
   std::string_view description;
   const Communicator* communicator = nullptr;
-  int rank = 0;  // in it
+  int rank = 0;  // in the group
   std::int64_t enqueued = -1;
   std::int64_t started = -1;
   std::int64_t completed = -1;
@@ -56,9 +56,9 @@ class TorchCalls {
 
   const std::vector<TorchGroupState>& groups() const { return groups_; }
   const std::deque<TorchCall>& calls() const { return calls_; }
-  // The oldest work of a group that has not completed; nullptr: there is none.
+  // The oldest work of a group that has not completed; nullptr: all have.
   const TorchCall* stuck_in(int slot) const;
-  // Of all groups.
+  // The same over all groups.
   const TorchCall* stuck() const;
   bool timing() const { return timing_; }
 
@@ -77,7 +77,7 @@ class TorchCalls {
   std::uint64_t random_;
 };
 
-// Elements, as the watchdog counts them; of a batch all ones.
+// The number of elements as the watchdog prints it; for a batch, all bits set.
 std::uint64_t elements_in(const TorchCall& call, int group_size);
 std::uint64_t elements_out(const TorchCall& call, int group_size);
 
@@ -91,7 +91,7 @@ struct ProgramFrame {
   int line = 0;
 };
 
-// Where in the program a call is made, innermost first.
+// The program's frames at a call, innermost first.
 std::vector<ProgramFrame> frames_of(const TorchCall& call, Group group);
 
 }  // namespace faultline::simulation

@@ -24,7 +24,7 @@ class Dump {
   Value root() {
     Value::List entries;
     for (const TorchCall& call : calls_.calls()) {
-      // What is inside a batch of collectives is recorded from 2.7 on.
+      // The members of a batch of collectives are recorded from schema 2.7 on.
       const bool of_collectives = !is_peer_to_peer(call.call.function);
       if (call.batched && of_collectives && !version_.schema_since(2, 7)) continue;
       entries.items.push_back(entry(call));

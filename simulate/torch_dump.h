@@ -1,4 +1,4 @@
-// What the Flight Recorder of a rank leaves behind.
+// The Flight Recorder dump of a rank.
 #pragma once
 
 #include <string>

@@ -8,7 +8,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// Who did not time out by then is taken down with the others.
+// A rank that times out this much later than the first one is taken down before.
 constexpr seconds kApart{8};
 constexpr std::size_t kEnoughCalls = 512;
 
@@ -35,7 +35,7 @@ TorchHang::TorchHang(const Attempt& attempt) {
 }
 
 Timestamp timeout_of(const TorchVersion& version, const TorchCall& call, int rank) {
-  // Polled every second, later ten times as often.
+  // Polled every second; from 2.3 on ten times a second.
   const std::uint64_t poll = version.since(2, 3) ? 100 : 1'000;
   return call.created + version.timeout() +
          milliseconds(1 + chance(0x7e11, rank, call.sequence) % poll);

@@ -1,4 +1,4 @@
-// How a job of PyTorch comes to its end: who times out first, and who fails before.
+// How a PyTorch job ends: which rank times out first, and which one fails before.
 #pragma once
 
 #include <optional>
@@ -8,34 +8,34 @@
 namespace faultline::simulation {
 
 enum class TorchEnd {
-  none,        // it did all it had to do, or never began
-  silent,      // gone without a word
+  none,        // it finished, or never began
+  silent,      // it ends without a line
   raises,      // an exception of its program
   cuda_fails,  // its watchdog meets an error of CUDA
-  remote,      // another one's end broke its connections
-  times_out,   // its own watchdog says so
-  told,        // of a time-out elsewhere, and has none of its own
-  no_store,    // waits for processes that do not come
+  remote,      // the end of another rank broke its connections
+  times_out,   // its own watchdog reports a time-out
+  told,        // it hears of a time-out elsewhere, and has none of its own
+  no_store,    // it waits for processes that do not come
 };
 
 struct TorchHang {
   explicit TorchHang(const Attempt& attempt);
 
-  std::optional<int> initiator;  // whose watchdog is the first
+  std::optional<int> initiator;  // the rank whose watchdog is the first
   std::optional<Timestamp> first_timeout;
-  std::optional<Timestamp> failure;  // an exception that others notice
+  std::optional<Timestamp> failure;  // the time of an exception that other ranks notice
   int raiser = -1;
 };
 
-// What its work may take, and what the watchdog needs to see it.
+// When the watchdog sees that a call has timed out.
 Timestamp timeout_of(const TorchVersion& version, const TorchCall& call, int rank);
 
 TorchEnd end_of(const Attempt& attempt, const TorchHang& hang, const TorchCalls& calls, int rank);
 
-// When a rank is where it stands.
+// When a rank came to where it stands.
 Timestamp stands_since(const Attempt& attempt, int rank);
 
-// When its process is over, whatever ended it.
+// When the process ends, for whatever reason.
 Timestamp process_end(const Attempt& attempt, const TorchHang& hang, const TorchCalls& calls,
                       int rank);
 

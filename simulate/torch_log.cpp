@@ -34,7 +34,7 @@ class TorchLog {
         hang_(hang),
         rank_(rank),
         calls_(attempt, rank, kEnoughCalls) {
-    // Two clocks: the fraction of a second is that of the time since the host was started.
+    // Stamps mix two clocks: the fraction of a second comes from the uptime of the host.
     const int host = attempt.job.cluster.host_of(rank);
     boot_ns_ =
         static_cast<std::int64_t>(chance(attempt.job.options.seed, 0xb007, host) % 1'000'000'000);
@@ -109,7 +109,7 @@ class TorchLog {
   }
 
   std::string completed_text(const TorchGroupState& group) const {
-    // 2.3 printed what was in memory where nothing had completed.
+    // If nothing has completed, versions before 2.4 print uninitialised memory.
     if (group.completed < 0 && !version_.since(2, 4)) return "76280750235782912";
     return std::to_string(group.completed);
   }
@@ -121,7 +121,7 @@ class TorchLog {
   void time_out() {
     const TorchCall& first = *calls_.stuck();
     const Timestamp begin = timeout_of(version_, first, rank_);
-    // Each group has a watchdog of its own, which speaks while the process lives.
+    // Each group has a watchdog of its own, which prints while the process lives.
     const auto lives = version_.since(2, 9)   ? milliseconds(60'000)
                        : version_.since(2, 5) ? milliseconds(1'500)
                                               : milliseconds(200);
@@ -253,7 +253,7 @@ class TorchLog {
         function, where.substr(0, blank));
   }
 
-  // The watchdog's thread meets an error, and takes the process down.
+  // The watchdog's thread meets an error and ends the process.
   void die_of(Timestamp at, const TorchCall* call, const std::string& text,
               std::string_view where) {
     TorchCall none;
@@ -303,7 +303,7 @@ class TorchLog {
                          "joined.",
                          type, version_.timeout().count() + 1, joined, ranks)
                    : fmt::format("{}: Socket Timeout", type);
-    // There is no rank in front before the job has come together.
+    // Lines have no rank in front before all ranks have joined.
     std::string text =
         "Traceback (most recent call last):\n"
         "  File \"/workspace/pretrain_gpt.py\", line 301, in <module>\n    main()\n"

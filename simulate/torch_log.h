@@ -1,4 +1,4 @@
-// What PyTorch prints of a rank when a job comes to an end before its time.
+// What PyTorch prints for a rank when a job ends too early.
 #pragma once
 
 #include <string>
@@ -14,10 +14,10 @@ struct Utterance {
   std::string lines;  // each with its newline
 };
 
-// In the order in which the process says them.
+// In the order in which the process prints them.
 std::vector<Utterance> torch_words(const Attempt& attempt, const TorchHang& hang, int rank);
 
-// Those of all these ranks, as they came, with what stands around their lines.
+// Writes those of all these ranks, ordered by time, with their wrapper.
 void write_torch_log(Output& output, const Attempt& attempt, const TorchHang& hang,
                      const std::vector<int>& ranks);
 

@@ -1,4 +1,4 @@
-// The versions of PyTorch whose words are known.
+// The versions of PyTorch whose lines the simulator knows.
 #pragma once
 
 #include <chrono>
@@ -12,19 +12,19 @@ struct TorchVersion {
   int major = 2;
   int minor = 0;
   std::string_view schema;  // of Flight Recorder dumps; empty: it writes none
-  int caught_line = 0;      // of ProcessGroupNCCL.cpp, where a time-out is told
+  int caught_line = 0;      // of ProcessGroupNCCL.cpp, which reports a time-out
 
   bool since(int its_major, int its_minor) const {
     return major > its_major || (major == its_major && minor >= its_minor);
   }
-  // Of the schema.
+  // The same for the schema.
   bool schema_since(int its_major, int its_minor) const;
-  // Of a collective, unless a program asks for another.
+  // The default time-out of a collective.
   std::chrono::seconds timeout() const { return std::chrono::seconds{since(2, 2) ? 600 : 1'800}; }
 };
 
 std::span<const TorchVersion> torch_versions();
-// The newest that is not newer; nullptr: there is none.
+// The newest known version up to `name`; nullptr: there is none.
 const TorchVersion* closest_torch(std::string_view name);
 
 }  // namespace faultline::simulation

@@ -1,4 +1,4 @@
-// What a simulated job's logs ought to make one think.
+// What a diagnosis of a simulated job's logs should find.
 #pragma once
 
 #include <string>

@@ -13,7 +13,7 @@ struct NcclVersion {
   std::string_view cuda;  // 12.4
   int driver = 0;         // 12040
 
-  // Of 2.MINOR.PATCH and later.
+  // Whether this is 2.MINOR.PATCH or later.
   constexpr bool since(int other_minor, int other_patch = 0) const {
     return minor > other_minor || (minor == other_minor && patch >= other_patch);
   }
@@ -24,8 +24,8 @@ constexpr bool connects_lazily(const NcclVersion& version) { return version.sinc
 
 std::span<const NcclVersion> nccl_versions();
 
-// The version of that name, else the closest known one below it; null: not a version, or older than
-// all that are known.
+// The version of this name, else the closest known one below it; nullptr: not a version, or older
+// than all known ones.
 const NcclVersion* closest_version(std::string_view name);
 
 }  // namespace faultline::simulation

@@ -28,7 +28,7 @@ std::int64_t Voice::thread(Thread thread, int slot) const {
 }
 
 std::string Voice::info_prefix(Thread thread_kind, int slot) const {
-  // Threads that set no device print that of the first GPU.
+  // A thread that sets no device prints the number of the first GPU.
   const int device = thread_kind == Thread::async_event ? 0 : device_;
   return fmt::format("{}:{}:{} [{}] NCCL INFO ", host_, pid_, thread(thread_kind, slot), device);
 }

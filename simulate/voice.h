@@ -1,4 +1,4 @@
-// How a process of NCCL puts its lines.
+// The prefixes of a process's NCCL lines.
 #pragma once
 
 #include <fmt/format.h>

@@ -7,7 +7,7 @@
 namespace faultline::simulation {
 namespace {
 
-// Source files moved over time.
+// Source files moved between versions.
 std::string net_ib(const NcclVersion& version, int line) {
   return fmt::format(
       "{}:{}", version.since(29, 2) ? "transport/net_ib/p2p.cc" : "transport/net_ib.cc", line);
@@ -17,7 +17,7 @@ std::string socket_file(const NcclVersion& version, int line) {
   return fmt::format("{}:{}", version.since(12, 7) ? "misc/socket.cc" : "include/socket.h", line);
 }
 
-// The error number of a failed call of the network or system; older versions know fewer.
+// The error code of a network error; versions before 2.13.4 use that of system errors.
 int remote_error(const NcclVersion& version) { return version.since(13, 4) ? 6 : 2; }
 
 std::vector<Words> with_trace(std::vector<Words> words, std::vector<Words> trace) {
@@ -35,7 +35,7 @@ std::vector<Words> init_trace(const NcclVersion& version, int code, std::vector<
   return with_trace(std::move(trace), std::move(last));
 }
 
-// Channels are set up in init, or in a job of their own when a communicator is first used.
+// Channels are set up in init or, if connecting is lazy, by a thread of its own at the first use.
 Thread connecting_thread(const NcclVersion& version) {
   return connects_lazily(version) ? Thread::connect : Thread::init;
 }
@@ -87,7 +87,7 @@ bool network_errors_surface(const NcclVersion& version) {
 std::vector<Words> completion_error(const NcclVersion& version, const Completion& completion) {
   const int vendor = completion.status == 12 ? 129 : completion.status == 5 ? 249 : 136;
   const char* kind = completion.sends ? "Send" : "Recv";
-  // Neither opcode nor length mean anything when a completion is an error.
+  // If a completion is an error, opcode and length mean nothing.
   const int garbage = 32'500 + completion.device;
   std::string gids;
   if (!completion.local_gid.empty())

@@ -15,7 +15,8 @@ struct Frame {
   std::string place;     // transport/net.cc:1134
   std::string function;  // printed from 2.30.7 on
 };
-// An error on its way up; `thread_name` marks the last frame: "Progress Thread".
+// The lines of an error on its way up the stack. `thread_name`: of the last frame, "Progress
+// Thread".
 std::vector<Words> back_trace(const NcclVersion& version, Thread thread, int code,
                               const std::vector<Frame>& frames, std::string_view thread_name = {});
 
@@ -31,7 +32,7 @@ struct Completion {
 };
 std::vector<Words> completion_error(const NcclVersion& version, const Completion& completion);
 
-// Whether an error of the network becomes one of the communicator, or is lost on its way.
+// Whether an error of the network becomes one of the communicator; if not, it is lost on its way.
 bool network_errors_surface(const NcclVersion& version);
 
 enum class PortEvent { fatal, error, active };

@@ -1,4 +1,4 @@
-// What launchers and collectors put around the lines of a process.
+// What launchers and collectors add to the lines of a process.
 #pragma once
 
 #include <span>
@@ -21,7 +21,7 @@ struct Speaker {
 struct Wrapper {
   std::string_view name;
   std::string_view about;
-  // Appends one line, which comes without its newline; null: lines stay as they are.
+  // Appends one line; `line` comes without its newline. nullptr: lines stay as they are.
   void (*wrap)(std::string& out, std::string_view line, const Speaker& speaker, Timestamp time);
 };
 

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Gone at the end, unless it was given its name.
+// The copy under a temporary name: removed at the end, unless name_it() gave it its own.
 class Unfinished {
  public:
   explicit Unfinished(const fs::path& copy)
@@ -39,11 +39,11 @@ class Unfinished {
 
   const fs::path& path() const { return path_; }
 
-  // A copy that somebody made meanwhile stays.
+  // Does not replace a copy that somebody made meanwhile.
   void name_it(const fs::path& copy) const {
     if (::renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, copy.c_str(), RENAME_NOREPLACE) != 0)
-      throw StoreError(
-          fmt::format("{}: cannot be named so: {}", copy.string(), std::strerror(errno)));
+      throw StoreError(fmt::format("{}: the copy cannot get this name: {}", copy.string(),
+                                   std::strerror(errno)));
   }
 
  private:
@@ -58,7 +58,7 @@ void sync(const fs::path& path) {
   if (!done) throw StoreError(fmt::format("{}: {}", path.string(), std::strerror(why)));
 }
 
-// What is wrong with it is told, and never a copy of it made.
+// Reports damage instead of making a copy of it.
 void expect_sound(Database& database, const fs::path& named) {
   Query answer = database.query("PRAGMA quick_check(1)");
   if (answer.next() && answer.text(0) != "ok")
@@ -72,10 +72,10 @@ BackupTold back_up(const fs::path& database, const fs::path& copy) {
   std::error_code error;
   if (!fs::exists(database, error))
     throw StoreError(
-        fmt::format("{}: there is no such database; name the folder that the server has as --data",
+        fmt::format("{}: there is no such database; name the folder that the server uses as --data",
                     database.string()));
   if (fs::exists(copy, error))
-    throw StoreError(fmt::format("{}: is there already; choose another name", copy.string()));
+    throw StoreError(fmt::format("{}: already exists; choose another name", copy.string()));
   const std::unique_ptr<Database> from = open_for_reading(database);
   const Unfinished unfinished(copy);
   BackupTold told;

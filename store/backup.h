@@ -12,8 +12,8 @@ struct BackupTold {
   std::int64_t jobs = 0;
 };
 
-// Copies all transactions that were acknowledged before it began. The copy is checked page by page,
-// is on the disk, and bears its name only then. Throws StoreError with one line: there is no
+// Copies all transactions that were acknowledged before it began. The copy gets its name only when
+// it has been checked page by page and is on the disk. Throws StoreError with one line: there is no
 // database, the copy exists already, the disk refuses, or a page is damaged.
 BackupTold back_up(const std::filesystem::path& database, const std::filesystem::path& copy);
 

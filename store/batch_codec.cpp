@@ -12,7 +12,7 @@
 namespace faultline {
 namespace {
 
-// Of this form; another form would get another number and be told apart by it.
+// The first byte of a stored batch says which form it has.
 constexpr std::uint8_t kFormWithoutSubsystems = 1;
 constexpr std::uint8_t kFormWithoutCallTimes = 2;
 constexpr std::uint8_t kForm = 3;
@@ -112,7 +112,7 @@ Result<Batch> read_batch(std::string_view bytes) try {
   ByteReader in(bytes);
   const std::uint8_t form = in.byte();
   if (form != kForm && form != kFormWithoutCallTimes && form != kFormWithoutSubsystems)
-    return damaged("has a form this program does not know");
+    return damaged("has a form that this program does not know");
   Batch batch;
   batch.from_offset = in.number();
   batch.to_offset = in.number();
@@ -127,7 +127,7 @@ Result<Batch> read_batch(std::string_view bytes) try {
   batch.speakers = read_speakers(in);
   batch.signatures = read_signatures(in);
   batch.runs = read_runs(in, form == kForm);
-  if (!in.at_end()) return damaged("goes on after its end");
+  if (!in.at_end()) return damaged("has bytes after its end");
   return batch;
 } catch (const BadBytes& error) {
   return damaged(error.what());

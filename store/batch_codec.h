@@ -10,17 +10,17 @@
 
 namespace faultline {
 
-// Uncompressed. The encoding of more is refused, so that a damaged size cannot ask for all the
-// memory.
+// The most bytes of a batch before compression. A larger one is refused, so that a damaged size
+// cannot ask for all the memory.
 constexpr std::size_t kMaxContentBytes = std::size_t{64} << 20;
 
 // Compressed (zstd, with its checksum). Throws StoreError if the batch is too large.
 std::string encode_batch(const Batch& batch);
 
-// The batch without its events. Any bytes may come: what encode_batch did not write is refused.
+// Returns the batch without its events. Takes any bytes; refuses what encode_batch did not write.
 Result<Batch> decode_batch(std::string_view bytes);
 
-// The same, before compression. For tests that must get past the checksum.
+// The same without compression, for tests that must get past the checksum.
 std::string write_batch(const Batch& batch);
 Result<Batch> read_batch(std::string_view bytes);
 

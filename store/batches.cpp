@@ -26,11 +26,11 @@ StoreError damaged(const Database& database, std::int64_t batch, std::string_vie
                   database.file().string(), batch, how));
 }
 
-// The job of sources that are on their way out. No sender can name a job so.
+// The job of sources that are being deleted. No sender can give a job this name.
 constexpr std::string_view kForgotten = "\x01";
 
-// Whether the batches of each source follow each other without a gap, up to where it is said to
-// have been read.
+// Whether the batches of each source follow each other without a gap, up to the offset that its row
+// says was read.
 class Coverage {
  public:
   void add(const Stored& stored) {
@@ -49,7 +49,7 @@ class Coverage {
     while (row.next()) {
       const auto found = reaches_.find(row.integer(0));
       const Reach reach = found == reaches_.end() ? Reach{} : found->second;
-      // Ahead: it was committed to meanwhile.
+      // Its batches may reach further: a commit may have come meanwhile.
       if (reach.whole && reach.to >= row.bits(2)) continue;
       damaged.push_back({.name = std::string(row.text(1)),
                          .how = how_.empty() ? "a batch of it is missing" : how_});
@@ -139,7 +139,7 @@ std::optional<Stored> select_batch(Database& database, std::int64_t id) {
   return stored;
 }
 
-// What cannot be read may count any of the batches.
+// Kept calls that cannot be read may cover any of the batches.
 std::optional<KeptCalls> kept_calls_of(Database& database, std::string_view job) {
   try {
     return select_kept_calls(database, job);
@@ -188,7 +188,7 @@ constexpr std::string_view kBlocks =
     "SELECT id, from_offset, to_offset, digest, head_digest, starts_body, prints FROM batches "
     "WHERE source = (SELECT id FROM sources WHERE job = ? AND name = ?) ";
 
-// Batches that became one hold the prints of all.
+// A batch that was joined from several holds the prints of all of them.
 std::vector<HeldBlock> held_blocks(const Database& database, const Query& row) {
   if (!row.is_null(6) && !row.text(6).empty()) try {
       return read_prints(row.text(6));
@@ -232,7 +232,7 @@ std::vector<DamagedSource> replay_batches(
     const std::function<void(std::string_view packed)>& take_calls,
     const std::function<void(const StoredBatch&)>& visit) {
   Coverage coverage;
-  // Before the batches, which lose their calls only once these are kept.
+  // Kept calls are read before the batches: a batch loses its calls only after they are kept.
   const std::vector<std::int64_t> ids = batches_of(database, job, coverage);
   const std::optional<KeptCalls> kept = kept_calls_of(database, job);
   if (kept && kept->packed) take_calls(*kept->packed);
@@ -243,7 +243,7 @@ std::vector<DamagedSource> replay_batches(
     } catch (const StoreError& error) {
       coverage.note(error.what());
     }
-    if (!stored) continue;  // what is missing will show in its source
+    if (!stored) continue;  // `coverage` shows that it is missing
     coverage.add(*stored);
     stored->told.calls_are_kept = kept && id <= kept->through;
     visit(stored->told);
@@ -251,7 +251,7 @@ std::vector<DamagedSource> replay_batches(
   std::vector<DamagedSource> damaged = coverage.damaged(database, job);
   if (kept && !kept->packed)
     damaged.push_back(
-        {.name = "its calls", .how = "what they came to " + kept->packed.error().message});
+        {.name = "its calls", .how = "their stored result " + kept->packed.error().message});
   return damaged;
 }
 

@@ -1,4 +1,4 @@
-// The tables of batches and events: what was read, for ever.
+// The tables of batches and events: everything that was read.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,8 @@ std::vector<HeldBlock> select_body_starts(Database& database, std::string_view j
 std::vector<HeldBlock> select_blocks_after(Database& database, std::string_view job,
                                            std::string_view source, std::int64_t batch);
 
-// One batch at a time, with nothing held open while `visit` has it: a long replay keeps neither
-// memory nor the writer's log.
+// Reads one batch at a time, and holds no query open while `visit` runs: so a long replay takes
+// little memory and does not make the writer's log grow.
 std::vector<DamagedSource> replay_batches(
     Database& database, std::string_view job,
     const std::function<void(std::string_view packed)>& take_calls,
@@ -31,14 +31,14 @@ std::vector<DamagedSource> replay_batches(
 // Nothing: there is none of this number. Throws StoreError if it is damaged.
 std::optional<StoredBatch> select_stored_batch(Database& database, std::int64_t number);
 
-// In place of what it told before; nothing, if it is there no more.
+// Replaces the content and the events of a batch; does nothing if the batch is gone.
 // `content` is the encoded batch.
 void replace_batch(Database& database, const ChangedBatch& changed, std::string_view content);
 
 bool was_received_after(Database& database, std::string_view job, Timestamp time);
 
-// Its sources are gone at once, however many there are; their batches, which may be gigabytes, with
-// each call of delete_some_batches, which returns whether some are left. False: there are none.
+// Hides all sources of the job at once; returns false if there are none. Their batches may be
+// gigabytes: each call of delete_some_batches deletes a few, and returns whether some are left.
 bool forget_sources(Database& database, std::string_view job);
 bool delete_some_batches(Database& database);
 

@@ -7,13 +7,13 @@
 namespace faultline {
 namespace {
 
-// Which fields of a call were not as expected, in the byte that stands for it.
+// The bits of a call's byte: which of its fields were not as expected.
 constexpr unsigned kOtherRun = 1;        // another rank's turn
 constexpr unsigned kOtherSignature = 2;  // another call
 constexpr unsigned kOtherOpCount = 4;    // another stride
 constexpr unsigned kOtherLine = 8;       // not the next line
 constexpr unsigned kOtherOffset = 16;    // not where a line of the usual length would end
-constexpr unsigned kOtherTime = 32;      // not at the time of that rank's call before
+constexpr unsigned kOtherTime = 32;      // not at the time of the run's call before
 constexpr std::size_t kColumns = 6;
 constexpr std::size_t kColumnsWithoutTimes = 5;
 
@@ -23,7 +23,7 @@ std::uint32_t mix(std::uint32_t a, std::uint32_t b) {
   return h ^ (h >> 15);
 }
 
-// What was seen so far, kept alike by the writer and the reader.
+// What was seen so far. The writer and the reader keep the same.
 class History {
  public:
   History(std::size_t runs, std::size_t calls)
@@ -48,7 +48,7 @@ class History {
     runs_[run_].next = run;
     Run& of = runs_[run];
     steps_[of.context & mask_] = {call.op_count - of.op_count, call.signature};
-    // The last four signatures: enough to tell where in a step a rank is. All ranks share what was
+    // The last four signatures: enough to know where in a step a rank is. All ranks share what was
     // learned, because they do the same.
     of.recent = (of.recent << 16) | (call.signature & 0xffff);
     of.context =
@@ -74,7 +74,7 @@ class History {
     std::uint32_t signature = 0;
   };
 
-  // Of the line before: of that rank, with that signature.
+  // The usual length of the line before, by its run and signature.
   std::uint32_t length() const { return lengths_[length_key_ & mask_]; }
 
   std::vector<Run> runs_;
@@ -87,7 +87,7 @@ class History {
   std::uint32_t offset_ = 0;
 };
 
-// Whose call comes next, in the order of the file: there a line begins where the one before ends,
+// The run of each call, in the order of the file, in which a line begins where the one before ends
 // and ranks take turns. Any order with the right number of turns for each run would do, so odd line
 // numbers cost space, not correctness.
 std::vector<std::uint32_t> turns_of(const std::vector<CallRun>& runs, std::size_t calls) {
@@ -185,7 +185,7 @@ void read_calls(ByteReader& in, std::vector<CallRun>& runs, bool with_times) {
     const auto surprise = static_cast<std::uint8_t>(byte);
     const std::uint32_t run =
         surprise & kOtherRun ? columns[0].small<std::uint32_t>() : history.expected_run();
-    if (run >= runs.size()) throw BadBytes("has a call of a run that is not there");
+    if (run >= runs.size()) throw BadBytes("has a call of a run that does not exist");
     Call call = history.expected(run);
     if (surprise & kOtherSignature) call.signature = columns[1].small<std::uint32_t>();
     if (surprise & kOtherOpCount)
@@ -194,7 +194,7 @@ void read_calls(ByteReader& in, std::vector<CallRun>& runs, bool with_times) {
     if (surprise & kOtherOffset)
       call.offset += static_cast<std::uint32_t>(columns[4].signed_number());
     if (surprise & kOtherTime) {
-      if (!with_times) throw BadBytes("has times that its form does not have");
+      if (!with_times) throw BadBytes("has times of calls, which its form does not have");
       call.after_ms += static_cast<std::uint32_t>(columns[5].signed_number());
     }
     runs[run].calls.push_back(call);
@@ -203,7 +203,7 @@ void read_calls(ByteReader& in, std::vector<CallRun>& runs, bool with_times) {
   for (std::size_t run = 0; run < runs.size(); ++run)
     if (runs[run].calls.size() != sizes[run]) throw BadBytes("gives a run the calls of another");
   for (const ByteReader& column : columns)
-    if (!column.at_end()) throw BadBytes("has more than its calls need");
+    if (!column.at_end()) throw BadBytes("has more data than its calls need");
 }
 
 }  // namespace faultline

@@ -10,7 +10,7 @@
 namespace faultline {
 namespace {
 
-// The first level already folds what columns left regular; higher ones cost more than they save.
+// Level 1 already compresses the regular columns well; higher levels cost more than they save.
 constexpr int kLevel = 1;
 
 struct FreeContext {

@@ -7,7 +7,7 @@
 
 namespace faultline {
 
-// The database is out of reach, refuses, or holds what cannot be read. The message names the file.
+// The database cannot be reached, refuses, or holds unreadable data. The message names the file.
 struct StoreError : std::runtime_error {
   using runtime_error::runtime_error;
 };
@@ -17,9 +17,9 @@ struct StoreFull : StoreError {
   using StoreError::StoreError;
 };
 
-// A commit does not begin where its source stands: somebody else stored these bytes, or a commit
-// before it failed. Nothing of it was stored. The sender is told the stored offset (409) and goes
-// on from there; a Reader that has read further is of no use any more.
+// A commit does not begin where its source stands: another request stored these bytes, or a commit
+// before it failed. Nothing of it was stored. The sender gets the stored offset (409) and goes on
+// from there; a Reader that has read further must be dropped.
 struct SourceMovedOn : StoreError {
   SourceMovedOn(const std::string& message, std::uint64_t offset)
       : StoreError(message), stored_offset(offset) {}

@@ -12,7 +12,7 @@
 namespace faultline {
 namespace {
 
-// What is said of more hosts than that tells little of any one of them.
+// A finding about more parts than this says little about any one of them.
 constexpr std::size_t kMostParts = 256;
 
 // Host and GPU; no GPU: the host.
@@ -118,7 +118,7 @@ std::vector<Offence> select_gpu_offences(Database& database,
 
 std::vector<Offence> select_other_offences(Database& database,
                                            const std::vector<std::string>& hosts) {
-  // Of more ports than a link has ends nothing tells which of them it was.
+  // A link has two ends. If a finding names more ports, it does not show which of them is to blame.
   constexpr std::size_t kMostEnds = 2;
   std::vector<Offence> offences;
   const std::string wanted = as_json(hosts);

@@ -1,4 +1,4 @@
-// The table of finding_parts: which hosts and GPUs a finding is about, for asking across jobs.
+// The table of finding_parts: which hosts and GPUs a finding is about, for queries across jobs.
 #pragma once
 
 #include <cstdint>

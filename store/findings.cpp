@@ -36,7 +36,7 @@ struct Known {
   bool found = false;  // this time
 };
 
-// How a finding is to be kept.
+// How to store a finding.
 struct Place {
   Role role = Role::observation;
   std::string incident;
@@ -97,7 +97,7 @@ std::map<std::string, Known, std::less<>> known_findings(Database& database, std
 
 std::string body_of(const Finding& finding) { return compact(to_json(finding)); }
 
-// An operator has said that it is nothing, or that it is over; the latter until it is seen again.
+// Whether an operator called the finding wrong, or closed it and it was not seen since.
 bool is_muted(const Known& known, const Finding& finding) {
   if (known.review == kWrong) return true;
   return known.review == kClosed && !(finding.last_seen && *finding.last_seen > *known.reviewed);
@@ -135,7 +135,7 @@ void Reconciliation::insert(int attempt, const Finding& finding, const Place& pl
   if (open) route(number, finding, place, now_);
 }
 
-// Keeps `changed` as it is when nothing did: who asks what is new gets what is new.
+// Leaves `changed` as it is if nothing changed: a client that asks for changes gets only changes.
 void Reconciliation::update(const Known& known, const Finding& finding, const Place& place) {
   static const std::string kUpdate =
       "UPDATE findings SET cause = ?, severity = ?, changed = ?, body = ?, role = ?, incident = ?, "
@@ -143,7 +143,7 @@ void Reconciliation::update(const Known& known, const Finding& finding, const Pl
       std::string(kNextChange) + " WHERE number = ?";
   const std::string body = body_of(finding);
   const bool open = finding.state == FindingState::open;
-  // Whom to tell may be another question than when it was written: receivers come and go.
+  // Routed even if the finding is unchanged: the receivers may be others than last time.
   if (open || known.open) route(known.number, finding, place, known.open ? known.opened : now_);
   if (open == known.open && body == known.body && place.role == known.role &&
       place.incident == known.incident)
@@ -170,13 +170,13 @@ void Reconciliation::resolve(const Known& known, std::string_view reason) {
   update(known, finding, {.role = known.role, .incident = known.incident, .reason = reason});
 }
 
-// Nobody is told of it, so `changed` stays.
+// No receiver and no client sees this change, so `changed` stays.
 void Reconciliation::set_blamed(const Known& known, bool blamed) {
   if (blamed == known.blamed) return;
   database_.run("UPDATE findings SET blamed = ? WHERE number = ?", blamed, known.number);
 }
 
-// What another attempt of the job ran into is over with that attempt.
+// A finding of another attempt of the job ends with that attempt.
 void Reconciliation::resolve_other_attempts(int attempt, std::string_view reason) {
   static const std::string kSelect =
       "SELECT " + std::string(kKnownColumns) +
@@ -206,13 +206,13 @@ std::size_t Reconciliation::run(int attempt, const std::vector<Finding>& found,
   std::size_t opened = 0;
   std::set<std::string_view> seen;
   for (const Finding& finding : found) {
-    // An id stands for one finding; a second one must not keep the others from the disk.
+    // Skip a second finding of the same id: it must not keep the others from being stored.
     if (!seen.insert(finding.id).second) continue;
     const auto match = known.find(finding.id);
     const auto incident = incident_of.find(finding.id);
     Place place{.role = role_of(standing, finding.id),
                 .incident = incident == incident_of.end() ? "" : incident->second,
-                .reason = kCounterStopped};  // the one end that a diagnosis tells of itself
+                .reason = kCounterStopped};  // the only end that a diagnosis itself reports
     Finding kept = finding;
     if (standing.over) {
       kept.state = FindingState::resolved;
@@ -303,8 +303,8 @@ std::optional<StoredFinding> review(Database& database, std::string_view id, con
   const std::string_view verdict = boost::describe::enum_to_string(review.verdict, "");
   database.run("INSERT INTO reviews (finding, verdict, who, note, time) VALUES (?, ?, ?, ?, ?)",
                number, verdict, review.who, review.note, now);
-  // With a failure all that it showed itself by is over. An accusation that was wrong leaves the
-  // symptoms, for which there must be another cause.
+  // If a failure is over, so are all its symptoms. If an accusation was wrong, the symptoms stay:
+  // they must have another cause.
   const bool whole =
       review.verdict == ReviewVerdict::closed || review.verdict == ReviewVerdict::reopened;
   if (whole && !incident.empty()) {
@@ -325,7 +325,7 @@ std::uint64_t delete_some_ended(Database& database, Timestamp before) {
   database.run(
       "DELETE FROM findings WHERE number IN "
       "(SELECT number FROM findings WHERE resolved < ? AND job NOT IN (SELECT job FROM sources) "
-      // Who pulls goes on after the last change it saw: its number is not to be used again.
+      // A client that polls goes on after the last change it saw: that number must not come again.
       "AND change < (SELECT max(change) FROM findings) LIMIT ?)",
       before, kAtOnce);
   return static_cast<std::uint64_t>(database.number("SELECT changes()"));
@@ -336,8 +336,8 @@ FindingPage select_findings(Database& database, const FindingFilter& filter) {
   if (filter.severity) severity = static_cast<int>(*filter.severity);
   std::optional<bool> open;
   if (filter.state) open = *filter.state == FindingState::open;
-  // One query for every filter: what is null filters nothing. Findings are few; only those that
-  // pass the cheap conditions have their JSON looked into.
+  // One query for every filter: a parameter that is null filters nothing. Findings are few; only
+  // those that pass the cheap conditions have their JSON searched.
   static const std::string kWhere =
       "AND (?2 IS NULL OR job = ?2) AND (?3 IS NULL OR id = ?3) AND (?4 IS NULL OR cause = ?4) "
       "AND (?5 IS NULL OR severity = ?5) AND (?6 IS NULL OR (resolved IS NULL) = ?6) "
@@ -347,7 +347,7 @@ FindingPage select_findings(Database& database, const FindingFilter& filter) {
   static const std::string kSelect = "SELECT " + std::string(kStoredColumns) + "FROM findings ";
   static const std::string kByNumber =
       kSelect + "WHERE number > ?1 " + kWhere + "ORDER BY number LIMIT ?10";
-  // The signs keep SQLite from going through the findings of all jobs in their order.
+  // The unary plus keeps SQLite from walking through the findings of all jobs by number.
   static const std::string kOfOneJob =
       kSelect + "WHERE job = ?2 AND +number > ?1 " + kWhere + "ORDER BY +number LIMIT ?10";
   static const std::string kOfOneId =

@@ -22,7 +22,7 @@ namespace {
 
 constexpr int kSumBytes = 8;
 
-// Where a database's header tells of its pages.
+// Offsets in the header of a database: what it says of its pages.
 constexpr int kPageSizeAt = 16;
 constexpr int kReservedAt = 20;
 constexpr int kHeaderBytes = 100;
@@ -50,8 +50,8 @@ struct State {
   std::vector<char> page;  // being written
 };
 
-// SQLite allocates it, and hands it back as its first member. Behind it lies the file of the
-// system.
+// SQLite allocates it, and passes it as a pointer to its first member. The system's own file lies
+// behind it in memory.
 struct GuardedFile {
   sqlite3_file base;
   State* state;
@@ -61,7 +61,7 @@ struct GuardedFile {
 GuardedFile& guarded(sqlite3_file* file) { return *reinterpret_cast<GuardedFile*>(file); }
 sqlite3_file* below(sqlite3_file* file) { return guarded(file).below(); }
 
-// A page in the wrong place does not match either.
+// The offset is part of the sum: a page in the wrong place does not match either.
 std::uint64_t sum_of(std::string_view content, sqlite3_int64 offset) {
   return XXH3_64bits_withSeed(content.data(), content.size(), static_cast<XXH64_hash_t>(offset));
 }
@@ -83,14 +83,14 @@ void learn_of_pages(State& state, const char* header) {
   state.has_sums = byte(kReservedAt) == kSumBytes;
 }
 
-// The byte that tells of sums may be the one that is damaged.
+// Whether the first page has a sum although its header denies it: that byte may be damaged.
 bool hides_its_sums(const char* first_page, int bytes) {
   std::vector<char> as_written(first_page, first_page + bytes);
   as_written[kReservedAt] = kSumBytes;
   return sum_in(as_written.data(), bytes) == sum_for(as_written.data(), bytes, 0);
 }
 
-// Pages that nobody has written yet are empty.
+// A page that nobody has written yet is all zeros, and sound.
 bool is_sound(const State& state, const char* page, int bytes, sqlite3_int64 offset) {
   if (!state.has_sums) return offset > 0 || !hides_its_sums(page, bytes);
   return sum_in(page, bytes) == sum_for(page, bytes, offset) ||
@@ -127,7 +127,7 @@ int write_file(sqlite3_file* file, const void* from, int bytes, sqlite3_int64 of
   return below(file)->pMethods->xWrite(below(file), state.page.data(), bytes, offset);
 }
 
-// The database, of its log.
+// The path of the database, from its own path or that of its log.
 std::string database_of(const std::string& path) {
   constexpr std::string_view kLog = "-wal";
   return path.ends_with(kLog) ? path.substr(0, path.size() - kLog.size()) : path;
@@ -197,7 +197,7 @@ int unmap_shared(sqlite3_file* file, int remove) {
   return below(file)->pMethods->xShmUnmap(below(file), remove);
 }
 
-// SQLite is in C: what is thrown through it leaves its transactions half done.
+// SQLite is written in C: an exception that passes through it leaves transactions half done.
 template <auto call, class... Arguments>
 int without_throwing(Arguments... arguments) noexcept {
   try {
@@ -207,7 +207,7 @@ int without_throwing(Arguments... arguments) noexcept {
   }
 }
 
-// Version 2: no memory-mapped pages, which would pass the checksums by.
+// Version 2: no memory-mapped pages, which would bypass the checksums.
 constexpr sqlite3_io_methods kMethods{
     .iVersion = 2,
     .xClose = close_file,
@@ -282,7 +282,7 @@ void keep_checksums_of_pages(sqlite3* database) {
 }
 
 bool has_checksums_of_pages(sqlite3* database) {
-  int bytes = -1;  // asks
+  int bytes = -1;  // only asks
   sqlite3_file_control(database, "main", SQLITE_FCNTL_RESERVE_BYTES, &bytes);
   return bytes == kSumBytes;
 }

@@ -1,11 +1,10 @@
-// GuardedFiles: how SQLite reaches its files here. Two things that SQLite leaves to the disk are
-// looked after, for disks and people fail:
+// GuardedFiles: how SQLite reaches its files here. It guards against two failures, of the disk and
+// of people, that SQLite does not notice:
 //
-// - Each page of a database that was made here ends with a checksum of its content and place. A
-// page
-//   that is read and does not match it is an error that names the page, never an answer.
-// - A file that is no longer where it was opened, because somebody removed or replaced it or its
-//   folder, takes no syncs: nothing is acknowledged that nobody will find again.
+// - Each page of a database that was made here ends with a checksum of its content and place.
+//   Reading a page that does not match is an error that names the page.
+// - If somebody has removed or replaced an open file or its folder, a sync of the file fails: so
+//   nothing is acknowledged that nobody will find again.
 #pragma once
 
 #include <string>
@@ -17,13 +16,13 @@ namespace faultline {
 // The name to open databases with (sqlite3_open_v2).
 const char* guarded_files();
 
-// For a connection on which nothing was done yet. A database that exists already stays as it is.
+// Call it before anything else is done on the connection. An existing database stays as it is.
 void keep_checksums_of_pages(sqlite3* database);
 
 bool has_checksums_of_pages(sqlite3* database);
 
-// Of the last failure that was told by guarded files on this thread: what is wrong with which file;
-// empty after another failure.
+// What the last failure on this thread was, if guarded files caused it: which file, and what is
+// wrong with it; else empty. Clears it.
 std::string take_complaint_about_files();
 
 }  // namespace faultline

@@ -7,7 +7,7 @@
 namespace faultline {
 namespace {
 
-// Which of the findings belong together: each has the index of the first of its kind.
+// Which findings belong together: of() returns the lowest index in a finding's group.
 class Groups {
  public:
   explicit Groups(std::size_t count) : parent_(count) {

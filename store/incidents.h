@@ -10,16 +10,17 @@
 
 namespace faultline {
 
-// A finding that was open before, and the incident it was of.
+// A finding that was open before, and the incident to which it belonged.
 struct KnownIncident {
   std::string finding;
   std::string incident;
   std::int64_t age = 0;  // the smaller, the older
 };
 
-// The incident of each cause and symptom, by the finding's id. What explains another is of one
-// incident with it. An incident keeps its name while one of its findings stands; and where the
-// diagnosis has changed its mind, what it says now takes the place of what it said.
+// The incident of each cause and symptom, by the finding's id. A finding is in one incident with
+// the findings that it explains. An incident keeps its name while one of its findings stands. If
+// the diagnosis has changed its mind, its new findings take over the name of an incident that has
+// none left.
 std::map<std::string, std::string, std::less<>> incidents_of(const std::vector<Finding>& found,
                                                              const Standing& standing,
                                                              std::vector<KnownIncident> known);

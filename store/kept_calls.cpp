@@ -14,9 +14,9 @@
 namespace faultline {
 namespace {
 
-// Of one source at a time.
+// All of one source.
 constexpr int kBatchesAtOnce = 128;
-// A row that becomes longer is rewritten for too few new batches each time.
+// A longer row would be rewritten each time for too few new batches.
 constexpr std::size_t kMostInOne = 1024;
 constexpr std::size_t kMostSpeakers = 8192;
 
@@ -40,7 +40,7 @@ struct FirstBatch {
   Timestamp received;
 };
 
-// The first source, from this one on, with calls that are to be dropped.
+// The first source, from this one on, with calls to drop.
 std::optional<Reach> first_to_do(Database& database, std::string_view job, std::int64_t source) {
   Query row = database.query(
       "SELECT sources.id, through FROM kept_calls JOIN sources ON sources.job = kept_calls.job "
@@ -97,7 +97,7 @@ std::vector<Row> rows_with_calls(Database& database, const Reach& reach) {
   return rows;
 }
 
-// The one before them, if calls may be told with it.
+// The row before this one, if its calls are dropped already and others may be joined to it.
 std::optional<Row> row_before(Database& database, std::int64_t source, std::int64_t id) {
   Query query = database.query(
       fmt::format("{}WHERE source = ? AND id < ? ORDER BY id DESC LIMIT 1", kColumns), source, id);
@@ -112,7 +112,7 @@ FirstBatch first_of(Database& database, std::int64_t source) {
   return {query.integer(0), query.time(1)};
 }
 
-// When calls came is still known, for it is also when lines came.
+// Leaves one run without calls, with the first and the last time: they also say when lines came.
 void drop_calls(Batch& batch) {
   CallRun when;
   bool is_dated = false;
@@ -140,8 +140,7 @@ void append(Batch& batch, const Batch& next) {
   drop_calls(batch);
 }
 
-// `first` is the first batch of their source: that it came first must stay known, though clocks
-// step back.
+// `first` is the first batch of their source. It must stay the earliest, even if clocks step back.
 bool can_join(const FirstBatch& first, const Row& row, const Row& next) {
   return !row.has_events && !next.has_events && row.host == next.host && row.rank == next.rank &&
          first.received <= row.received && row.received <= next.received &&
@@ -162,7 +161,7 @@ void write(Database& database, const Row& row) {
       starts_body, Blob{content}, Blob{prints}, row.id);
 }
 
-// Into the later of the two: what stood behind a batch still stands behind it.
+// The result has the number of the later batch: what came after a batch still comes after it.
 Row joined(Database& database, Row row, Row next) {
   database.run("DELETE FROM batches WHERE id = ?", row.id);
   row.id = next.id;
@@ -190,8 +189,8 @@ void delete_kept_calls(Database& database, std::string_view job) {
   database.run("DELETE FROM kept_calls WHERE job = ?", job);
 }
 
-// The first batch of a source is joined to none: when it came, and in which order sources came,
-// stays known.
+// The first batch of a source is never joined to another: it shows when the source began, and so in
+// which order sources came.
 DroppedCalls drop_some_calls(Database& database, std::string_view job, std::int64_t source) {
   const std::optional<Reach> reach = first_to_do(database, job, source);
   if (!reach) return {};

@@ -1,9 +1,9 @@
-// What the calls of a job came to, kept in place of the calls themselves: a long job has billions
-// of them, and what they came to stays small.
+// Kept calls: the folded result of a job's calls, stored in place of the calls themselves. A long
+// job has billions of calls, and the result stays small.
 //
-// First it is kept; from then on a replay gives it, and the calls of the batches that it counts are
-// not to be counted again. Then they are dropped from those batches, some at a time; and batches
-// that hold no events either become one. Whatever moment the power fails at, a replay comes to the
+// First the result is stored. From then on a replay gives it, and the calls of the batches that it
+// covers must not be counted again. Then the calls are dropped from those batches, some at a time,
+// and batches that hold no events either are joined. Whenever the power fails, a replay gives the
 // same state.
 #pragma once
 
@@ -19,7 +19,7 @@
 namespace faultline {
 
 struct KeptCalls {
-  std::int64_t through = 0;    // number of the last batch whose calls it counts
+  std::int64_t through = 0;    // number of the last batch whose calls are in it
   Result<std::string> packed;  // or how it is damaged
 };
 
@@ -39,7 +39,7 @@ struct DroppedCalls {
   std::size_t batches = 0;
 };
 
-// Of some batches of one source, this one or a later.
+// Drops the calls of some batches of one source: this one, or the next that has some.
 DroppedCalls drop_some_calls(Database& database, std::string_view job, std::int64_t source);
 
 }  // namespace faultline

@@ -11,7 +11,7 @@ namespace faultline {
 namespace {
 
 constexpr std::size_t kMostContent = std::size_t{256} << 20;
-// Of a row beside its content, about.
+// What a row takes beside its content, roughly.
 constexpr std::uint64_t kBytesOfRow = 64;
 
 constexpr std::string_view kColumns =
@@ -49,10 +49,10 @@ std::vector<std::int64_t> numbers(Database& database, std::string_view sql,
 
 struct Selected {
   std::optional<KeptLines> kept;
-  bool is_damaged = false;  // no answer depends on it
+  bool is_damaged = false;  // the row is there, but cannot be read
 };
 
-// Neither: it went meanwhile.
+// Neither is set: the row was deleted meanwhile.
 Selected select_one(Database& database, std::int64_t batch) try {
   Query row = database.query(std::string(kColumns) + "WHERE batch = ?", batch);
   if (!row.next()) return {};
@@ -80,7 +80,7 @@ void keep_lines(Database& database, const AdvancedSource& source, const Commit& 
       commit.position.lines - batch.lines, follows, commit.received, Blob{content});
 }
 
-// Batches that became one have the number of the last of them.
+// A batch that was joined from several has the number of the last one.
 std::size_t walk_kept_lines(Database& database, std::string_view job, std::string_view source,
                             const std::function<void(const KeptLines&)>& on_lines,
                             const std::function<void(const StoredBatch&)>& on_batch) {
@@ -112,7 +112,7 @@ std::size_t walk_kept_lines(Database& database, std::string_view job, std::strin
   return damaged;
 }
 
-// A line may have begun in the row before that in which it is complete.
+// A line may begin in the row before the one in which it ends.
 void visit_kept_lines(Database& database, std::string_view job, std::string_view source,
                       const LineRange& wanted, const std::function<void(const KeptLines&)>& visit) {
   constexpr int kMost = 512;  // each way

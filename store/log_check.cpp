@@ -55,7 +55,7 @@ struct Header {
   bool big_endian = false;
   std::size_t page_bytes = 0;
   Sum salt;
-  Sum sum;  // as it says
+  Sum sum;  // as stored
   bool sound = false;
 };
 
@@ -76,8 +76,8 @@ bool is_page_size(std::size_t bytes) {
 
 }  // namespace
 
-// Each frame's sum goes on from that of the frame before, as it says itself: so what lies behind a
-// damaged frame can still be told to be whole.
+// The sum of a frame continues the sum that is stored in the frame before. So a frame can be
+// checked even if it lies behind a damaged one.
 bool is_more_behind_the_end_of_log(const std::filesystem::path& database) {
   std::ifstream log(database.string() + "-wal", std::ios::binary);
   std::array<char, kHeaderBytes> first{};

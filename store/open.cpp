@@ -32,7 +32,7 @@ StoreError damaged(const std::filesystem::path& file, std::string_view how) {
 
 StoreError unwritable(const std::filesystem::path& file) {
   return StoreError(fmt::format(
-      "{}: cannot be opened for writing; mend its permissions or choose another data folder",
+      "{}: cannot be opened for writing; fix its permissions or choose another data folder",
       file.string()));
 }
 
@@ -48,8 +48,8 @@ void expect_sound(Database& database, std::string_view check) {
   if (answer.next() && answer.text(0) != "ok") throw damaged(database.file(), answer.text(0));
 }
 
-// Pages of a database that was made here are compared with their checksums whenever they are read,
-// and all batches are read when the service starts. What nobody reads then is looked at here.
+// Pages with checksums are compared with them at every read, and the service reads all batches when
+// it starts. This checks the tables that nobody reads then.
 void quick_check(Database& database, std::uint64_t max_fully_checked) {
   const bool small = std::filesystem::file_size(database.file()) <= max_fully_checked;
   if (small && !database.has_checksums()) {
@@ -61,13 +61,13 @@ void quick_check(Database& database, std::uint64_t max_fully_checked) {
     expect_sound(database, fmt::format("PRAGMA quick_check('{}')", table));
 }
 
-// Sources stand where the last whole transaction before left them, and their senders go on there.
+// Afterwards each source stands where the last whole transaction left it; its sender goes on there.
 void warn_of_log(const std::filesystem::path& file) {
   if (is_more_behind_the_end_of_log(file))
     say(LogLevel::warning, "log-damaged",
         fmt::format(
-            "{}-wal: is damaged, unless a write has failed or the power: transactions behind its "
-            "frame that is not whole are left out, and what they held has to be sent again",
+            "{}-wal: is damaged, or a write or the power failed: transactions after its first "
+            "invalid frame are dropped; send those logs again",
             file.string()));
 }
 
@@ -90,8 +90,8 @@ std::unique_ptr<Database> open_and_migrate(const std::filesystem::path& file,
       // Each commit is on the disk before it is acknowledged.
       "PRAGMA synchronous = FULL;"
       "PRAGMA foreign_keys = ON;"
-      // Pages: 16 MB. The log of a busy writer is copied back as often as that, and cut back to
-      // its limit afterwards.
+      // In pages: 16 MB. A busy writer's log is copied into the database whenever it has grown by
+      // this much, and afterwards cut back to its limit.
       "PRAGMA wal_autocheckpoint = 4096;"
       "PRAGMA journal_size_limit = 67108864;");
   migrate(*database, migrations());

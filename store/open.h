@@ -9,10 +9,10 @@
 
 namespace faultline {
 
-// While it lives, no other process opens the same store: a lock on the database itself, of another
-// kind than SQLite's own, which come and go with each transaction. Creates the file if it is
-// missing, for its owner alone. Must outlive the store's connections: closing any descriptor of a
-// file gives up the process's other locks on it.
+// While it lives, no other process can open the same store. It locks the database itself, in
+// another way than SQLite's own locks, which come and go with each transaction. Creates the file if
+// it is missing, for its owner alone. Must outlive the store's connections: closing any descriptor
+// of a file gives up the process's other locks on it.
 class StoreLock {
  public:
   explicit StoreLock(const std::filesystem::path& database);
@@ -27,9 +27,9 @@ class StoreLock {
 // Creates the folder of `file` if only that is missing.
 void provide_folder(const std::filesystem::path& file);
 
-// A file without checksums that is larger than this is not checked page by page on opening: reading
-// it all would delay the start for long. Its small tables are; and the batches, which are all the
-// rest, are read by the replay that follows every start.
+// A file without checksums that is larger than this is not checked page by page on opening, which
+// would delay the start too long. Only its small tables are checked; the rest are batches, which
+// the replay after every start reads.
 constexpr std::uint64_t kMaxFullyChecked = std::uint64_t{256} << 20;
 
 // Opens or creates the database for writing, checks it and brings its schema up to date. Throws

@@ -10,7 +10,7 @@
 namespace faultline {
 namespace {
 
-// A message of more alerts helps nobody; the rest follows in the next.
+// A message with more alerts helps nobody; the rest follows in the next one.
 constexpr int kMostRows = 1000;
 
 struct Told {
@@ -27,7 +27,7 @@ struct Told {
     return severity == static_cast<int>(subject.finding.severity) &&
            role == static_cast<int>(subject.role) && incident == subject.incident;
   }
-  // Nobody can have heard of it.
+  // The receiver cannot have heard of it.
   bool is_untold() const { return !delivered && !attempted; }
 };
 
@@ -76,7 +76,7 @@ void fire(Database& database, std::int64_t number, const AlertSubject& subject,
   if (last == nullptr || (!last->firing && last->delivered)) {
     insert_firing(database, number, subject, delivery, delivery.due);
   } else if (last->is_known_by(subject)) {
-    // It came back before its end was told: it never went.
+    // The finding came back before its end was sent, so the end is dropped.
     if (!last->firing && last->is_untold()) remove(database, last->id);
     if (!last->firing && !last->is_untold())
       insert_firing(database, number, subject, delivery, delivery.due);
@@ -86,7 +86,8 @@ void fire(Database& database, std::int64_t number, const AlertSubject& subject,
         static_cast<int>(subject.finding.severity), static_cast<int>(subject.role),
         subject.incident, delivery.group, last->id);
   } else {
-    // It is known by other labels. Those end; the finding itself has stood for long enough.
+    // The receiver knows the finding by other labels: that alert ends, and a new one begins. It is
+    // due at once, because the finding itself has stood long enough.
     if (last->firing) insert_resolved(database, last->id, subject.now, subject.now);
     if (!last->firing)
       database.run("UPDATE outbox SET due = ? WHERE id = ?", subject.now, last->id);
@@ -94,7 +95,7 @@ void fire(Database& database, std::int64_t number, const AlertSubject& subject,
   }
 }
 
-// Columns from 0: what outbox_row() reads.
+// The columns that outbox_row() reads.
 constexpr std::string_view kColumns =
     "o.id, o.firing, o.severity, o.role, o.incident, o.since, o.delivered IS NULL, "
     "coalesce((SELECT max(b.since) FROM outbox b WHERE b.finding = o.finding AND b.receiver = "
@@ -175,7 +176,7 @@ std::vector<OutboxRow> begin_delivery(Database& database, std::string_view recei
       "SELECT " + std::string(kColumns) +
       "FROM outbox o JOIN findings f ON f.number = o.finding WHERE o.receiver = ? AND o.told_with "
       "= ? AND (o.delivered IS NOT NULL OR o.due <= ?) ORDER BY o.id";
-  // By finding and what the receiver knows it by.
+  // By the finding and the labels by which the receiver knows it.
   std::map<std::tuple<std::uint64_t, Severity, Role, std::string>, OutboxRow> alerts;
   {
     Query row = database.query(kSelect, receiver, group, now);

@@ -10,9 +10,8 @@
 
 namespace faultline {
 
-// Writes what receivers are to be told of a finding, within the transaction that writes it.
-// `fires`: it is open and nobody has muted it. `certain`: it ended for good, and need not be waited
-// for.
+// Writes the rows for receivers, within the transaction that writes the finding. `fires`: the
+// finding is open and nobody has muted it. `certain`: it ended for good, so its end is due at once.
 void route_finding(Database& database, std::int64_t number, const AlertSubject& subject, bool fires,
                    bool certain, const AlertRouting& routing);
 

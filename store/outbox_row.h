@@ -1,5 +1,5 @@
-// What receivers are to be told of findings, as values. A row is one state of one alert for one
-// receiver; it waits in the store until the receiver has accepted it.
+// What is to be sent to receivers about findings, as values. A row is one state of one alert for
+// one receiver; it waits in the store until the receiver has accepted it.
 #pragma once
 
 #include <boost/describe.hpp>
@@ -38,16 +38,16 @@ struct OutboxRow {
   std::int64_t id = 0;
   StoredFinding finding;  // as it is now
   bool firing = true;
-  // By these the receiver knows the alert, whatever the finding has become.
+  // The receiver knows the alert by these, whatever the finding is by now.
   Severity severity = Severity::error;
   Role role = Role::cause;
   std::string incident;
-  Timestamp since;     // when it began to be so
+  Timestamp since;     // when it began to fire, or was resolved
   Timestamp began;     // when the alert began to fire
-  bool waits = false;  // it was not delivered yet
+  bool waits = false;  // not delivered yet
 };
 
-// Rows that are told together, some of which wait.
+// Rows that are sent together, at least one of which waits.
 struct WaitingGroup {
   std::string group;
   Timestamp first_due;
@@ -57,7 +57,7 @@ struct WaitingGroup {
 
 enum class DeliveryOutcome {
   accepted,
-  refused,  // for good: it is not told again
+  refused,  // for good: it is not sent again
   unknown,  // it may have arrived
   unsent,
 };
@@ -69,7 +69,7 @@ struct AlertSubject {
   std::string_view incident;
   Timestamp now;
   Timestamp opened;
-  bool told = false;  // to somebody, or about to be
+  bool told = false;  // was sent to a receiver, or waits to be
 };
 
 struct Delivery {
@@ -78,11 +78,11 @@ struct Delivery {
   Timestamp due;
 };
 
-// Who is told of a finding. Called within the transaction that writes the finding: a function of
-// its argument.
+// Decides which receivers a finding is sent to. Called within the transaction that writes the
+// finding, so its answer must depend on nothing but the argument.
 struct AlertRouting {
   std::function<std::vector<Delivery>(const AlertSubject&)> route;
-  // What is not seen any more goes on firing for so long: it may come back.
+  // How long an alert goes on firing after its finding was last seen: it may come back.
   std::chrono::microseconds keep{0};
 };
 

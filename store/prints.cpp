@@ -5,7 +5,7 @@ namespace {
 
 constexpr std::size_t kLeastBytes = 19;
 
-// Nothing of a digest can be foreseen.
+// A digest is written in full: none of its bits can be predicted.
 void write_digest(std::uint64_t digest, ByteWriter& out) {
   for (int shift = 0; shift < 64; shift += 8) out.byte(static_cast<std::uint8_t>(digest >> shift));
 }
@@ -25,7 +25,7 @@ std::string write_prints(const std::vector<HeldBlock>& blocks) {
   std::uint64_t offset = 0;
   for (const HeldBlock& block : blocks) {
     const Fingerprint& print = block.print;
-    // Unsigned, as a damaged page may hold any numbers, and what was read is written again.
+    // Unsigned, so that nothing overflows: numbers read from a damaged page may be written again.
     out.signed_number(static_cast<std::int64_t>(static_cast<std::uint64_t>(block.batch) -
                                                 static_cast<std::uint64_t>(batch)));
     out.signed_number(static_cast<std::int64_t>(print.from_offset - offset));
@@ -56,7 +56,7 @@ std::vector<HeldBlock> read_prints(std::string_view bytes) {
     print.head_digest = read_digest(in);
     offset = print.to_offset;
   }
-  if (!in.at_end()) throw BadBytes("goes on after its end");
+  if (!in.at_end()) throw BadBytes("has bytes after its end");
   return blocks;
 }
 

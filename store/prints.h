@@ -1,5 +1,5 @@
-// The numbers and fingerprints of batches that became one: what was sent is known again, however
-// little is left of what it told.
+// The numbers and fingerprints of batches that were joined into one: bytes that are sent again are
+// recognised, however little of their content is left.
 #pragma once
 
 #include <string>

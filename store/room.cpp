@@ -14,7 +14,7 @@ std::optional<std::uint64_t> Room::free_bytes() const {
 std::optional<std::string> Room::lack() const {
   const auto free = free_bytes();
   if (!free || *free >= least_) return std::nullopt;
-  return fmt::format("{}: only {} MB are free on this disk; no logs are taken before {} MB are",
+  return fmt::format("{}: only {} MB are free on this disk; no logs are accepted below {} MB",
                      folder_.string(), *free >> 20U, least_ >> 20U);
 }
 

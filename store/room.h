@@ -1,5 +1,5 @@
-// Room: whether the disk has room for more. SQLite notices a full disk only when it needs another
-// block, in the midst of what it writes; this is asked before.
+// Room: whether the disk has room for more. SQLite notices a full disk only in the middle of a
+// write, when it needs another block; this is asked before the write.
 #pragma once
 
 #include <atomic>
@@ -22,7 +22,7 @@ class Room {
 
   std::optional<std::uint64_t> free_bytes() const;
 
-  // What is wrong, if there is too little.
+  // Says what is wrong if there is too little room; else nothing.
   std::optional<std::string> lack() const;
 
  private:

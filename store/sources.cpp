@@ -41,7 +41,7 @@ std::int64_t insert_source(Database& database, const Commit& commit) {
   return database.last_insert_id();
 }
 
-// A sender that stops naming its host or rank takes nothing back.
+// If a sender stops naming its host or rank, the known ones stay.
 void update_source(Database& database, std::int64_t id, const Commit& commit) {
   database.run(
       "UPDATE sources SET host = coalesce(nullif(?, ''), host), rank = coalesce(?, rank), "

@@ -1,4 +1,4 @@
-// The table of sources: who sends, and how far each has been read.
+// The table of sources, and how far each of them has been read.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,8 @@ struct AdvancedSource {
   std::uint64_t kept_to = 0;  // where its kept lines ended before
 };
 
-// Moves the source of a commit to where it stands after it. Throws SourceMovedOn if it does not
-// stand where the commit begins.
+// Moves the source to the end of the commit. Throws SourceMovedOn if the source does not stand
+// where the commit begins.
 AdvancedSource advance_source(Database& database, const Commit& commit);
 
 }  // namespace faultline

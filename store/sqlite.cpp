@@ -41,7 +41,7 @@ bool Query::is_null(int column) const {
 std::int64_t Query::integer(int column) const { return sqlite3_column_int64(statement_, column); }
 
 std::string_view Query::text(int column) const {
-  // Before the length is asked for: this is what may convert the value.
+  // Must come before the length is asked for, because it may convert the value.
   const void* bytes = sqlite3_column_blob(statement_, column);
   if (bytes == nullptr) return {};
   return {static_cast<const char*>(bytes),
@@ -140,7 +140,7 @@ std::int64_t Database::number(std::string_view sql) {
 void Database::take_all_of(Database& other) {
   sqlite3_backup* copying = sqlite3_backup_init(handle_.get(), "main", other.handle_.get(), "main");
   if (copying == nullptr) fail(handle_.get(), sqlite3_errcode(handle_.get()));
-  // All pages in one step, of one moment: what is written meanwhile goes into the other's log.
+  // One step copies all pages as of one moment; writes meanwhile go into the other's log.
   sqlite3_backup_step(copying, -1);
   const int code = sqlite3_backup_finish(copying);
   if (code != SQLITE_OK) fail(handle_.get(), code);
@@ -153,19 +153,20 @@ bool Database::has_checksums() const { return has_checksums_of_pages(handle_.get
 bool Database::in_transaction() const { return sqlite3_get_autocommit(handle_.get()) == 0; }
 
 Transaction::Transaction(Database& database) : database_(database) {
-  // There may have been no memory to roll the one before back.
+  // The transaction before may still be open, if there was no memory to roll it back.
   if (database_.in_transaction()) database_.attempt("ROLLBACK");
   database_.run("BEGIN IMMEDIATE");
   database_.may_commit_ = true;
 }
 
 Transaction::~Transaction() {
-  // Should it fail, SQLite has rolled back by itself, or the next transaction does.
+  // If this fails, SQLite has rolled back by itself, or the next transaction does it.
   if (database_.in_transaction()) database_.attempt("ROLLBACK");
 }
 
 void Transaction::commit() {
-  if (!database_.may_commit_) throw StoreError("what failed in part could not be undone");
+  if (!database_.may_commit_)
+    throw StoreError("a part of the transaction failed and could not be undone");
   database_.run("COMMIT");
 }
 
@@ -173,7 +174,7 @@ Savepoint::Savepoint(Database& database) : database_(database) { database_.run("
 
 Savepoint::~Savepoint() {
   if (kept_ || !database_.in_transaction()) return;
-  // It fails where there is no memory.
+  // The rollback fails if there is no memory.
   if (!database_.attempt("ROLLBACK TO part; RELEASE part")) database_.may_commit_ = false;
 }
 

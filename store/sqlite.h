@@ -1,6 +1,6 @@
-// SQLite's C interface with owners: a database, its statements, transactions.
+// SQLite's C interface in classes that own: a database, its statements, transactions.
 //
-// A Database belongs to one thread at a time; the store gives each its own or a mutex.
+// Only one thread may use a Database at a time: each has its own in the store, or locks a mutex.
 #pragma once
 
 #include <chrono>
@@ -27,15 +27,15 @@ struct Blob {
   std::string_view bytes;
 };
 
-// A StoreError with SQLite's own code, for those who must tell one failure from another.
+// A StoreError with SQLite's own code, for callers that handle failures differently.
 struct SqliteError : StoreError {
   SqliteError(const std::string& message, int sqlite_code)
       : StoreError(message), code(sqlite_code) {}
   int code;  // the primary one: SQLITE_CORRUPT, SQLITE_FULL, …
 };
 
-// A running statement: its rows one after the other. Must end before its database; the same SQL
-// must not be asked again while it runs.
+// A running statement, which gives its rows one after the other. Must end before its database. The
+// same SQL must not be run again meanwhile.
 class Query {
  public:
   explicit Query(sqlite3_stmt* statement) : statement_(statement) {}
@@ -52,7 +52,7 @@ class Query {
   std::optional<std::int64_t> maybe_integer(int column) const;
   Timestamp time(int column) const;
   std::optional<Timestamp> maybe_time(int column) const;
-  // 64-bit numbers without a sign are kept as the signed number of the same bits.
+  // An unsigned 64-bit number is stored as the signed number with the same bits.
   std::uint64_t bits(int column) const { return static_cast<std::uint64_t>(integer(column)); }
 
  private:
@@ -86,7 +86,7 @@ class Database {
 
   // One or more statements without parameters.
   void execute(const std::string& script);
-  // The same where a failure changes nothing: the answer says whether it worked.
+  // The same without exceptions: returns whether it worked.
   bool attempt(const char* script) noexcept;
 
   // A statement, prepared once. Text and blobs must live until the query ends.
@@ -106,7 +106,7 @@ class Database {
     }
   }
 
-  // Becomes a copy of another database as it is now; whoever writes to that one goes on.
+  // Becomes a copy of another database as it is now, without blocking writers to that one.
   void take_all_of(Database& other);
 
   // The first column of the first row; there must be one.
@@ -114,7 +114,7 @@ class Database {
 
   std::int64_t last_insert_id() const;
   bool has_checksums() const;   // of its pages, see guarded_files.h
-  bool in_transaction() const;  // a failure can end one by itself
+  bool in_transaction() const;  // SQLite may end one after a failure
   const std::filesystem::path& file() const { return file_; }
 
  private:
@@ -133,7 +133,7 @@ class Database {
   std::filesystem::path file_;
   std::unique_ptr<sqlite3, Close> handle_;
   std::map<std::string, std::unique_ptr<sqlite3_stmt, Finalize>, std::less<>> statements_;
-  bool may_commit_ = true;  // no part of the transaction was left half done
+  bool may_commit_ = true;  // false: a part of the transaction was left half done
 };
 
 // Rolls back unless committed.
@@ -149,7 +149,7 @@ class Transaction {
   Database& database_;
 };
 
-// A part of a transaction that can fail alone: undone unless kept.
+// A part of a transaction that can fail alone: rolled back unless kept.
 class Savepoint {
  public:
   explicit Savepoint(Database& database);

@@ -48,8 +48,8 @@ class Store::Impl {
     return ask(*reading_);
   }
 
-  // A connection for reading that nobody else has until it is given back. One that failed is not
-  // given back.
+  // Lends a connection for reading that nobody else uses until it is given back. A caller does not
+  // give back one that failed.
   std::unique_ptr<Database> lend_connection() {
     {
       const std::lock_guard lock(spare_mutex_);
@@ -79,7 +79,7 @@ class Store::Impl {
     return answer;
   }
 
-  // The same, of what others are to hear of.
+  // The same for findings: it uses the routing, and calls the listener afterwards.
   template <class Write>
   auto change(Write&& change) {
     auto answer = write([&](Database& database) { return change(database, routing_); });
@@ -118,7 +118,7 @@ Store::Store(const std::filesystem::path& file) {
 Store::~Store() = default;
 
 void Store::submit(Commit commit, Done done) {
-  // On the caller's thread: the one that writes is everybody's.
+  // Encode on the caller's thread, because all callers share the one that writes.
   std::string content = encode_batch(commit.batch);
   std::string lines;
   if (!commit.kept_lines.empty())
@@ -169,7 +169,7 @@ std::vector<HeldBlock> Store::blocks_after(std::string_view job, std::string_vie
 std::vector<DamagedSource> Store::replay(
     std::string_view job, const std::function<void(std::string_view packed)>& take_calls,
     const std::function<void(const StoredBatch&)>& visit) {
-  // On a connection of its own: it may take minutes, and others ask meanwhile.
+  // Uses its own connection: a replay may take minutes, and others read meanwhile.
   std::unique_ptr<Database> database = impl_->lend_connection();
   std::vector<DamagedSource> damaged = replay_batches(*database, job, take_calls, visit);
   impl_->give_back(std::move(database));
@@ -179,7 +179,7 @@ std::vector<DamagedSource> Store::replay(
 void Store::keep_calls(std::string_view job, std::int64_t through, std::string_view packed,
                        const std::function<bool()>& wanted) {
   if (packed.size() > kMostKeptCallsBytes)
-    throw StoreError(fmt::format("what the calls of job {} came to is too large to keep", job));
+    throw StoreError(fmt::format("the result of the calls of job {} is too large to store", job));
   const std::string content = compressed(packed);
   impl_->write([&](Database& database) {
     impl_->expect_room();
@@ -193,7 +193,7 @@ std::vector<std::string> Store::jobs_with_kept_calls_to_drop() {
 }
 
 void Store::drop_kept_calls(std::string_view job, const std::atomic<bool>* stop) {
-  constexpr std::size_t kBatchesAtOnce = 128;  // everybody who writes waits for them
+  constexpr std::size_t kBatchesAtOnce = 128;  // all other writes wait meanwhile
   std::optional<std::int64_t> source = 0;
   while (source && (stop == nullptr || !*stop))
     source = impl_->write([&](Database& database) {
@@ -225,7 +225,7 @@ void Store::visit_kept_lines(std::string_view job, std::string_view source, cons
 
 void Store::replace_batches(const std::vector<ChangedBatch>& changed,
                             const std::function<bool()>& wanted) {
-  // On the caller's thread: the one that writes is everybody's.
+  // Encode on the caller's thread, because all callers share the one that writes.
   std::vector<std::string> contents;
   for (const ChangedBatch& batch : changed) contents.push_back(encode_batch(batch.batch));
   impl_->write([&](Database& database) {
@@ -237,7 +237,7 @@ void Store::replace_batches(const std::vector<ChangedBatch>& changed,
   });
 }
 
-// Some at a time: others write meanwhile.
+// Drops some at a time, so that others can write in between.
 void Store::drop_old_lines(std::uint64_t least,
                            const std::function<std::uint64_t(std::string_view job)>& most_of_job) {
   const auto over =
@@ -245,7 +245,7 @@ void Store::drop_old_lines(std::uint64_t least,
   for (const KeptOfJob& job : over) {
     const std::uint64_t most = most_of_job(job.job);
     if (job.bytes <= most) continue;
-    // More than that, so that it is not soon to be done again.
+    // Drops more than necessary, so that it need not be done again soon.
     const std::uint64_t surplus = job.bytes - most + most / 4;
     const std::int64_t last = impl_->read(
         [&](Database& database) { return last_of_oldest_kept_lines(database, job.job, surplus); });
@@ -270,7 +270,7 @@ bool Store::delete_job(std::string_view job, Timestamp now, std::optional<Timest
   return known;
 }
 
-// Some at a time: others write meanwhile.
+// Deletes some at a time, so that others can write in between.
 std::uint64_t Store::delete_findings_ended(Timestamp before) {
   std::uint64_t deleted = 0;
   for (std::uint64_t last = 1; last > 0; deleted += last)

@@ -1,7 +1,8 @@
 // Store: all that outlives a restart, in one SQLite file. Threads may share it: writing has one
-// connection, reading has its own and never waits for writing.
+// connection; reading has its own and never waits for writing.
 //
-// Throws StoreError when the database is out of reach or refuses; "no such job" is an empty answer.
+// Throws StoreError if the database cannot be reached or refuses. A job that it does not know gives
+// an empty answer.
 #pragma once
 
 #include <array>
@@ -37,9 +38,9 @@ struct StoredSource {
   SourcePosition position;
   std::uint64_t recognized = 0;
   std::uint64_t facts = 0;
-  bool complete = false;  // final=true was said
+  bool complete = false;  // the sender said final=true
   Timestamp last_received;
-  std::uint64_t kept_to = 0;  // up to there its lines are kept, but for calls
+  std::uint64_t kept_to = 0;  // up to this offset its lines are kept, except calls
   bool operator==(const StoredSource&) const = default;
 };
 
@@ -49,13 +50,13 @@ struct StoredJob {
   bool operator==(const StoredJob&) const = default;
 };
 
-// Not all that was acknowledged of it can be read back.
+// A source that was acknowledged, but cannot be read back completely.
 struct DamagedSource {
   std::string name;
   std::string how;
 };
 
-// The bytes a batch was read from, so that the same bytes sent again are known.
+// Identifies the bytes from which a batch was read, so that they are recognised if sent again.
 struct Fingerprint {
   std::uint64_t from_offset = 0;
   std::uint64_t to_offset = 0;
@@ -65,7 +66,7 @@ struct Fingerprint {
   bool operator==(const Fingerprint&) const = default;
 };
 
-// One that is stored, and where: batches of a source have growing numbers.
+// A stored fingerprint and the number of its batch. The numbers of a source's batches grow.
 struct HeldBlock {
   std::int64_t batch = 0;
   Fingerprint print;
@@ -85,25 +86,25 @@ struct Commit {
   std::string kept_lines;  // ingest's; empty: only calls were read
 };
 
-// What was kept of the lines of a batch, as it was committed.
+// The lines that were kept of a batch when it was committed.
 struct KeptLines {
   std::int64_t batch = 0;
   std::uint64_t from_offset = 0;
   std::uint64_t to_offset = 0;
   std::uint64_t lines_before = 0;  // in the source
-  bool follows = false;            // since the kept lines before there were only calls
+  bool follows = false;            // only calls lie between these lines and those kept before
   Timestamp received;
   std::string content;
 };
 
-// Lines of a source by their numbers, around the one that is asked for.
+// Numbers of lines of a source, around the one that is asked for.
 struct LineRange {
   std::uint64_t first = 1;
   std::uint64_t line = 1;
   std::uint64_t last = 1;
 };
 
-// A batch that tells something else than before, for its lines were read again.
+// A batch that has changed because its lines were read again.
 struct ChangedBatch {
   std::int64_t number = 0;
   Batch batch;
@@ -117,16 +118,16 @@ struct StoredBatch {
   Source source;
   Batch batch;
   Timestamp received;
-  bool calls_are_kept = false;  // what they came to was given before; maybe the batch has them, too
+  bool calls_are_kept = false;  // their result was given before; the batch may still have them, too
 };
 
-// How a diagnosis stands to its findings, by their ids. What is neither a cause nor a symptom is an
-// observation.
+// What a diagnosis makes of its findings, by their ids. A finding that is neither a cause nor a
+// symptom is an observation.
 struct Standing {
   std::set<std::string, std::less<>> blamed;  // held responsible, and not merely suspected
   std::set<std::string, std::less<>> causes;
   std::set<std::string, std::less<>> symptoms;
-  bool over = false;  // the job has ended, and what it suffered from with it
+  bool over = false;  // the job has ended, and its findings with it
   bool operator==(const Standing&) const = default;
 };
 
@@ -149,14 +150,14 @@ struct FindingPage {
   std::optional<std::uint64_t> next;  // pass as `after` for more
 };
 
-// A finding that is about a host, as far as the host's own story goes.
+// A finding about a host, for the history of that host.
 struct HostFinding {
   StoredFinding stored;
   bool blamed = false;  // by its job's diagnosis
 };
 
-// What an operator says of a finding. acknowledged: somebody is at it. wrong and closed end it;
-// what is closed comes back when it is seen again.
+// What an operator says of a finding. acknowledged: somebody works on it. wrong and closed end it;
+// a closed one comes back when it is seen again.
 enum class ReviewVerdict { acknowledged, wrong, closed, reopened };
 BOOST_DESCRIBE_ENUM(ReviewVerdict, acknowledged, wrong, closed, reopened)
 
@@ -179,8 +180,8 @@ struct FindingTally {
   std::string cause;
   Severity severity = Severity::info;
   std::uint64_t open = 0;
-  std::uint64_t opened = 0;    // times, over all time
-  std::uint64_t resolved = 0;  // that stand resolved
+  std::uint64_t opened = 0;    // how often, over all time
+  std::uint64_t resolved = 0;  // that are resolved now
   Timestamp last_changed;
 };
 
@@ -196,10 +197,10 @@ struct HostTally {
   std::array<std::uint64_t, 4> total{};
 };
 
-// A part of a host, or the host itself, was blamed for what became of a job.
+// A finding that blames a part of a host, or the host itself, for what happened to a job.
 struct Offence {
   std::string host;
-  std::string part;  // a GPU, 0000:3b:00.0; a port, mlx5_2:1; nothing: the host itself
+  std::string part;  // a GPU, 0000:3b:00.0; a port, mlx5_2:1; empty: the host itself
   StoredFinding stored;
 };
 
@@ -213,41 +214,41 @@ class Store {
 
   using Done = std::function<void(const std::shared_ptr<const Commit>&, std::exception_ptr)>;
 
-  // Queues a commit. `done` is called on the writer's thread, in the order of submission, once the
-  // commit is on the disk, or with the reason why it is not. Commits that wait together share one
-  // fsync. Blocks nobody: how many may wait is the caller's business (see pending()). `done` must
-  // not throw, nor wait for the store.
+  // Queues a commit. `done` is called on the writer's thread, for each job in the order of
+  // submission, once the commit is on the disk, or with the reason why it is not. Commits that wait
+  // together share one fsync. Does not block: the caller limits how many may wait (see pending()).
+  // `done` must not throw, nor wait for the store.
   //
   // A commit begins where its source stands (batch.from_offset is the stored offset; 0 for a new
   // source) or is refused with SourceMovedOn, so that no byte is ever stored twice or left out.
-  // Throws StoreError at once if the batch is too large to store at all. Where there is no room for
-  // it, `done` is told StoreFull.
+  // Throws StoreError at once if the batch is too large to store at all. If the disk has no room
+  // for it, `done` gets StoreFull.
   void submit(Commit commit, Done done);
   std::size_t pending() const;
 
-  // Everything submitted is done when it returns.
+  // Returns when everything submitted is done.
   void drain();
 
   std::vector<StoredJob> jobs();  // by name
   std::optional<StoredSource> source(std::string_view job, std::string_view name);
   std::vector<StoredSource> sources(std::string_view job);
-  // With which the bodies of the source began, and some of those that follow one: a source may have
-  // a million.
+  // The blocks with which bodies of the source began; and some of the blocks that follow a batch,
+  // not all: a source may have a million.
   std::vector<HeldBlock> body_starts(std::string_view job, std::string_view source);
   std::vector<HeldBlock> blocks_after(std::string_view job, std::string_view source,
                                       std::int64_t batch);
 
-  // Every batch of the job, in the order of commits, one in memory at a time; before them, if it is
-  // kept, what the calls of the first of them came to. What is committed after it began may be left
-  // out. Both functions may use the store. Returns the sources of which batches are damaged or
-  // missing; the others of these are visited all the same.
+  // Visits every batch of the job, in the order of commits, one in memory at a time. Before them it
+  // gives the kept calls, if there are any. Commits that come meanwhile may be left out. Both
+  // functions may use the store. Returns the sources with damaged or missing batches; their other
+  // batches are visited all the same.
   std::vector<DamagedSource> replay(std::string_view job,
                                     const std::function<void(std::string_view packed)>& take_calls,
                                     const std::function<void(const StoredBatch&)>& visit);
 
-  // Keeps what the calls of the job's batches came to, up to and with this one, in place of the
-  // calls. The other half of the work, and the longer one, is drop_kept_calls().
-  // Nothing is kept of a job that is not `wanted` any more when its turn comes.
+  // Stores the folded result of the job's calls, up to and including batch `through`, in place of
+  // the calls. The other half of the work, and the longer one, is drop_kept_calls().
+  // Stores nothing if the job is no longer `wanted` when its turn comes.
   void keep_calls(
       std::string_view job, std::int64_t through, std::string_view packed,
       const std::function<bool()>& wanted = [] { return true; });
@@ -255,45 +256,44 @@ class Store {
   std::vector<std::string> jobs_with_kept_calls_to_drop();
   void drop_kept_calls(std::string_view job, const std::atomic<bool>* stop = nullptr);
 
-  // Lines that are kept of a source: see store/kept_lines.h. The functions may use the store.
+  // The kept lines of a source: see store/kept_lines.h. The functions may use the store.
   std::size_t walk_kept_lines(std::string_view job, std::string_view source,
                               const std::function<void(const KeptLines&)>& on_lines,
                               const std::function<void(const StoredBatch&)>& on_batch);
-  // Those in which lines of this range may stand.
+  // Visits the rows in which lines of this range may stand.
   void visit_kept_lines(std::string_view job, std::string_view source, const LineRange& wanted,
                         const std::function<void(const KeptLines&)>& visit);
-  // All of them or none; nothing of a job that is not `wanted` any more when its turn comes.
+  // Replaces all of them or none; none if the job is no longer `wanted` when its turn comes.
   void replace_batches(
       const std::vector<ChangedBatch>& changed,
       const std::function<bool()>& wanted = [] { return true; });
-  // Of each job at most so many bytes of lines are kept from now on, the latest. least: no job is
+  // Drops the oldest lines of each job until it has at most `most_of_job` bytes. least: no job is
   // allowed fewer.
   void drop_old_lines(std::uint64_t least,
                       const std::function<std::uint64_t(std::string_view job)>& most_of_job);
 
-  // Forgets the job: its sources, batches and events; its findings are over, and receivers that may
-  // have heard of them are told so. False: there is no such job, or something came of it after
+  // Forgets the job: its sources, batches and events. Its findings end, and receivers that may have
+  // heard of them are told. False: there is no such job, or something of it came after
   // `unless_after`.
   bool delete_job(std::string_view job, Timestamp now,
                   std::optional<Timestamp> unless_after = std::nullopt);
 
-  // Of findings that ended before this time, and whose jobs are not kept any more, nothing is left.
-  // Returns how many there were.
+  // Deletes findings that ended before this time and whose jobs are gone. Returns how many.
   std::uint64_t delete_findings_ended(Timestamp before);
 
-  // What an earlier run left of jobs that were deleted.
+  // Deletes what an earlier run left of deleted jobs.
   void finish_deleting();
 
   // Makes the stored findings of this job and attempt equal to these: new ones are opened, known
   // ones updated, missing ones resolved, those that come back reopened. Returns how many were
   // opened or reopened. Durable when it returns.
-  // A finding of this attempt that is missing is blamed no longer; what was blamed in another
-  // attempt stays so. What receivers are to be told of it is written with it.
+  // A finding of this attempt that is missing is no longer blamed; one of another attempt stays
+  // blamed. The rows of the outbox are written in the same transaction.
   std::size_t reconcile_findings(std::string_view job, int attempt,
                                  const std::vector<Finding>& found, Timestamp now,
                                  const Standing& standing = {});
   FindingPage findings(const FindingFilter& filter);  // oldest first
-  // The latest finding of this id, as it is then; nothing: there is none.
+  // Reviews the latest finding of this id, and returns it as it is then; nothing: there is none.
   std::optional<StoredFinding> review_finding(std::string_view id, const Review& review,
                                               Timestamp now);
   std::vector<PastReview> reviews_of(std::string_view id);  // of a finding, oldest first
@@ -301,22 +301,23 @@ class Store {
   std::vector<ReviewTally> review_tallies();
   std::uint64_t last_change();  // of any finding; 0: there are none
 
-  // Whom findings are told to, from now on; and what to call, on any thread, when some changed.
+  // set_routing: where findings are sent from now on. on_change: what to call, on any thread, when
+  // findings have changed.
   void set_routing(AlertRouting routing);
   void on_change(std::function<void()> listener);
 
   // The outbox of one receiver.
   std::vector<WaitingGroup> waiting_groups(std::string_view receiver);
-  // What to tell of a group, the rows that wait first: of each alert the first row that waits and
-  // is due, else the row that the receiver knows, if it fires. From now on the receiver may know of
-  // them, until end_delivery() says otherwise.
+  // What to send of a group, the rows that wait first: of each alert the first row that waits and
+  // is due, else the row that the receiver knows, if it fires. From now on the receiver counts as
+  // having perhaps heard of them, until end_delivery() says otherwise.
   std::vector<OutboxRow> begin_delivery(std::string_view receiver, std::string_view group,
                                         Timestamp now);
   void end_delivery(const std::vector<std::int64_t>& rows, DeliveryOutcome outcome, Timestamp now);
-  // What the receiver was told and is to be told again: what fires, and what was resolved since.
+  // What the receiver knows and is to be sent again: alerts that fire, or were resolved since.
   std::vector<OutboxRow> standing_rows(std::string_view receiver, Timestamp resolved_since);
 
-  // Of findings that tell of a machine (model/cause.h), across jobs.
+  // The findings about machines (Trait::of_a_machine), across jobs.
   std::vector<std::string> hosts_with_findings();  // sorted
   std::vector<HostFinding> findings_of_host(std::string_view host,
                                             std::size_t limit);  // latest first
@@ -326,7 +327,8 @@ class Store {
   // The same of their ports, and of the hosts themselves.
   std::vector<Offence> other_offences(const std::vector<std::string>& hosts);
 
-  // Logs are taken only while so much is free on the disk; findings, reviews and alerts go on.
+  // Logs are accepted only while this much is free on the disk; findings, reviews and alerts are
+  // written even so.
   void set_least_room(std::uint64_t bytes);
 
   bool has_room();
@@ -334,7 +336,8 @@ class Store {
   // For /readyz: throws if there is no room, or a small write does not go through.
   void probe();
   std::uint64_t bytes_on_disk() const;
-  std::uint64_t bytes_in_use();  // less what was deleted, and is used again before the file grows
+  std::uint64_t
+  bytes_in_use();  // without deleted pages, which are used again before the file grows
   std::uint64_t transactions() const;  // since the start: how well commits share them
 
  private:

@@ -6,7 +6,7 @@
 namespace faultline {
 namespace {
 
-// When nothing was written for so long, the log is folded into the database and cut to nothing.
+// If nothing was written for this long, the log is folded into the database and emptied.
 constexpr std::chrono::seconds kIdle{2};
 
 }  // namespace
@@ -23,7 +23,7 @@ Writer::~Writer() {
 }
 
 void Writer::submit(Deed deed) {
-  // All that needs memory comes first: what is refused for want of it must not be done.
+  // Everything that allocates comes first: if memory runs out, the deed is refused and not done.
   std::list<Waiting> one;
   one.push_back({std::move(deed), 0});
   std::map<std::string, std::list<Waiting>> lane;
@@ -65,7 +65,7 @@ void Writer::run() {
       group.deeds[i].deed.done(group.failures[i]);
       numbers.push_back(group.deeds[i].number);
     }
-    group = {};  // whoever waits in drain() may rely on what the deeds held being let go
+    group = {};  // what the deeds held is released before drain() returns
     {
       const std::lock_guard lock(mutex_);
       for (const std::uint64_t number : numbers) unfinished_.erase(number);
@@ -74,7 +74,7 @@ void Writer::run() {
   }
 }
 
-// Waits for deeds; none means that it is time to stop.
+// Waits for deeds. An empty group means that it is time to stop.
 Writer::Group Writer::next_group() {
   const auto something = [this] { return stopping_ || !waiting_.empty(); };
   std::unique_lock lock(mutex_);
@@ -108,7 +108,7 @@ void Writer::write(Group& group) {
         part.keep();
       } catch (...) {
         group.failures[i] = std::current_exception();
-        if (!database_.in_transaction()) throw;  // SQLite gave up all of it: the disk, most likely
+        if (!database_.in_transaction()) throw;  // SQLite gave up all of it; most likely, the disk
       }
     }
     transaction.commit();
@@ -123,7 +123,7 @@ void Writer::write(Group& group) {
 
 void Writer::fold_log() {
   log_grew_ = false;
-  // Should it fail, nothing is lost: the log stays, and the next commit that fails says why.
+  // If it fails, nothing is lost: the log stays, and the next commit that fails says why.
   database_.attempt("PRAGMA wal_checkpoint(TRUNCATE)");
 }
 

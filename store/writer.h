@@ -1,6 +1,6 @@
-// Writer: the one thread that writes. Whatever waits when it becomes free shares a transaction, and
-// so one fsync; the more come at once, the less each costs. Jobs take turns, so that none waits for
-// all that another has sent.
+// Writer: the one thread that writes. All deeds that wait when it becomes free share a transaction,
+// and so one fsync; the more come at once, the less each costs. Jobs take turns, so that no job
+// waits for everything that another has sent.
 #pragma once
 
 #include <condition_variable>
@@ -21,15 +21,15 @@ namespace faultline {
 
 class Writer {
  public:
-  // One deed: all of it is written or nothing. Both are called on the writer's thread.
+  // One deed: all of it is written or nothing. Both functions are called on the writer's thread.
   struct Deed {
-    // Throws to refuse; the others of its transaction go on without it.
+    // Throws to refuse; the other deeds of the transaction go on without it.
     std::function<void(Database&)> write;
     // Once it is on the disk, or with the reason why it is not. Deeds of one job are done in the
     // order of their submission. Must not throw.
     std::function<void(std::exception_ptr)> done;
-    std::size_t bytes = 0;  // how much it keeps waiting, roughly
-    std::string job;        // empty: of no job
+    std::size_t bytes = 0;  // its size, roughly
+    std::string job;        // empty: it belongs to no job
   };
 
   // A transaction is closed when it holds this much, so that the log beside the database stays
@@ -67,13 +67,13 @@ class Writer {
   Database& database_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::map<std::string, std::list<Waiting>> waiting_;  // by job; none is empty
+  std::map<std::string, std::list<Waiting>> waiting_;  // by job; no list is empty
   std::string last_served_;                            // a job
   std::uint64_t submitted_ = 0;
   std::set<std::uint64_t> unfinished_;  // numbers
   std::uint64_t transactions_ = 0;
   bool stopping_ = false;
-  bool log_grew_ = true;  // an earlier run may have left one; the writer's thread alone
+  bool log_grew_ = true;  // an earlier run may have left a log; used by the writer's thread only
   std::thread thread_;    // last: it uses the rest
 };
 

@@ -28,7 +28,7 @@ OptionHelp help_of(const CLI::Option& option) {
   return help;
 }
 
-// Values that a command of ours prints, one a line.
+// Values that a command of this program prints, one a line.
 struct Listing {
   std::string_view value;
   std::string_view command;
@@ -41,7 +41,7 @@ std::string path_of(const CLI::App& app) {
   return above == nullptr ? app.get_name() : path_of(*above) + " " + app.get_name();
 }
 
-// Letters to add, to take away, to change, or to swap with the next.
+// How many letters to add, to remove, to change, or to swap with the next.
 std::size_t distance(std::string_view from, std::string_view to) {
   std::vector<std::size_t> before_last;
   std::vector<std::size_t> last(to.size() + 1);
@@ -138,7 +138,7 @@ CLI::Validator whole_number(std::int64_t least, std::int64_t most) {
 
 std::string nearest(std::string_view typed, const std::vector<std::string>& names) {
   std::string best;
-  std::size_t least = typed.size() / 3 + 2;  // more wrong letters are another word
+  std::size_t least = typed.size() / 3 + 2;  // with more wrong letters it is another word
   for (const std::string& name : names) {
     const std::size_t wrong =
         typed.size() > 2 && name.starts_with(typed) ? 1 : distance(typed, name);

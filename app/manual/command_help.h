@@ -1,5 +1,5 @@
-// What the commands and their flags say of themselves, as values. --help, the pages of the manual
-// and the completions of shells are written from these and from nothing else.
+// The descriptions of the commands and their flags, as values. --help, the pages of the manual and
+// the completions of shells are written from these alone.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct OptionHelp {
   std::string brief;  // -h
   std::string value;  // ADDRESS:PORT; text|json; empty: it takes none
   std::string about;
-  std::string standard;  // what holds without it
+  std::string standard;  // the default
   std::string group;
   bool required = false;
   bool repeats = false;
@@ -32,32 +32,32 @@ struct CommandHelp {
   std::string about;
   std::string footer;
   std::vector<OptionHelp> positionals;
-  std::vector<OptionHelp> options;  // those of a group follow each other
+  std::vector<OptionHelp> options;  // sorted by group
   std::vector<CommandHelp> commands;
 };
 
 CommandHelp help_of(const CLI::App& app);
 
-// The command and all below it, each after the one that it belongs to.
+// The command and all commands below it, each after its parent.
 std::vector<const CommandHelp*> all_of(const CommandHelp& root);
 
 // "diagnose [OPTION]... PATH..."
 std::string synopsis(const CommandHelp& command);
 
-// What may stand in place of a value. Listed: too many words to show; a command prints them.
+// What a value may be. listed: too many words to show; a command prints them.
 enum class ValueKind { free, words, listed, file, folder };
 ValueKind kind_of(const OptionHelp& option);
-// The command's words after the program's own name.
+// The words of that command, without the name of the program.
 std::string_view listing_of(const OptionHelp& option);
 std::vector<std::string> words_of(const OptionHelp& option);
 
-// The option takes one of some words.
+// Makes the option take one of these words.
 CLI::Option* choose(CLI::Option* option, const std::vector<std::string>& words);
 
-// What an option takes that is a whole number within these bounds.
+// Checks that a value is a whole number within these bounds.
 CLI::Validator whole_number(std::int64_t least, std::int64_t most);
 
-// The name that was meant, if one of them is near.
+// The name that was probably meant; empty if none is similar.
 std::string nearest(std::string_view typed, const std::vector<std::string>& names);
 
 }  // namespace faultline

@@ -33,8 +33,8 @@ std::string offer(const OptionHelp& option) {
   return " -x";
 }
 
-// Where on a command line the command stands: behind its own name, and before one of those below
-// it.
+// The condition that the command line is at this command: behind its name, and before a command
+// below it.
 std::string condition(const CommandHelp& command, const CommandHelp& root) {
   std::string below;
   for (const CommandHelp& one : command.commands) below += " " + one.name;

@@ -9,7 +9,7 @@ namespace {
 constexpr std::size_t kWidth = 96;
 constexpr std::size_t kColumn = 30;
 
-// The name, and what is said of it in a column beside, or below if the name is long.
+// The name, and its description in a column beside it, or below it if the name is long.
 std::string row(const std::string& name, const std::string& about) {
   const std::string margin(kColumn, ' ');
   std::string text = "  " + name;

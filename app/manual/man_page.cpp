@@ -24,8 +24,8 @@ std::string roff(std::string_view text) {
   return out;
 }
 
-// A paragraph, in lines of a length that manuals have. None begins with a mark of roff's: no word
-// does.
+// A paragraph, in lines of the length of manuals. No line begins with a request of roff, because no
+// word does.
 std::string prose(std::string_view text) { return wrapped(roff(text), 78) + "\n"; }
 
 std::string bold(std::string_view text) { return "\\fB" + roff(text) + "\\fR"; }
@@ -36,7 +36,7 @@ std::string upper(std::string text) {
   return text;
 }
 
-// Sections for one group each, the common ones being OPTIONS.
+// One section for each group; the common options are in OPTIONS.
 std::string options(const CommandHelp& command) {
   std::string text;
   std::string group;

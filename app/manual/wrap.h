@@ -1,5 +1,5 @@
-// Breaks text into lines of `width` columns, each further one after `indent`; its first begins at
-// `column`.
+// Breaks text into lines of `width` columns. The first begins at `column`, the others after
+// `indent`.
 #pragma once
 
 #include <algorithm>

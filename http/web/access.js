@@ -1,13 +1,13 @@
-// The token that the server may ask for. It is kept by this tab alone.
+// The token that the server may ask for. Only this tab keeps it.
 import {byId} from './dom.js';
 
 const KEY = 'faultline-token';
 let asking = null;     // all requests that were refused wait for one answer
-let declined = false;  // whoever gives none is not asked again and again
+let declined = false;  // a user who gives no token is not asked again and again
 
 export const token = () => sessionStorage.getItem(KEY) ?? '';
 
-// Resolves to whether there is another token now. `why`: the server's own words.
+// Resolves to whether there is a new token now. `why`: the server's own words.
 export async function askForToken(why) {
   if (declined) return false;
   asking ??= ask(why).finally(() => { asking = null; });
@@ -16,15 +16,15 @@ export async function askForToken(why) {
   return given;
 }
 
-// Because somebody wants to.
+// The user wants to enter a token.
 export function askAnew() {
   declined = false;
   return askForToken('');
 }
 
-// What a header cannot carry would look as if the server were away.
+// fetch() fails for a token that a header cannot carry, which would look as if the server were away.
 byId('token').addEventListener('input', ({target}) => {
-  target.setCustomValidity(/^[\x21-\x7e]*$/.test(target.value.trim()) ? '' : 'No token has such characters. Copy it anew, and it alone.');
+  target.setCustomValidity(/^[\x21-\x7e]*$/.test(target.value.trim()) ? '' : 'A token has no such characters. Copy it again, without anything around it.');
 });
 
 function ask(why) {

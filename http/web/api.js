@@ -1,4 +1,4 @@
-// Asks the server. What it refuses is a Problem with its own words.
+// Asks the server. If it refuses, the error is a Problem with the server's own words.
 import {askForToken, token} from './access.js';
 
 export class Problem extends Error {
@@ -9,7 +9,7 @@ export class Problem extends Error {
   }
 }
 
-// Answered as fetch() does, but only by a server that says yes.
+// Like fetch(), but throws a Problem unless the answer is a success.
 export async function send(path, options = {}) {
   for (;;) {
     const used = token();
@@ -17,14 +17,14 @@ export async function send(path, options = {}) {
     if (response.ok) return response;
     const problem = await problemOf(response);
     if (response.status !== 401) throw problem;
-    // Somebody may have given another meanwhile.
+    // The user may have given another token meanwhile.
     if (token() === used && !await askForToken(used ? problem.message : '')) throw problem;
   }
 }
 
 async function reach(path, used, {headers = {}, ...options}) {
   try {
-    // 'omit' would leave out a certificate, too. With X-Requested-With the server does not have the browser ask for a
+    // 'omit' would leave out a certificate, too. X-Requested-With keeps the server from making the browser ask for a
     // password.
     return await fetch(path, {...options, credentials: 'same-origin', cache: 'no-store',
       headers: {...headers, 'X-Requested-With': 'fetch', ...(used && {Authorization: `Bearer ${used}`})}});
@@ -54,7 +54,7 @@ async function bodyOf(response) {
   }
 }
 
-// All pages of a list, up to so many rows. `more`: there are others.
+// All pages of a list, up to `most` rows. `more`: there are more rows.
 export async function askAll(path, name, signal, most = 5000) {
   const rows = [];
   let cursor = null;
@@ -69,7 +69,7 @@ export async function askAll(path, name, signal, most = 5000) {
   return {rows, more: cursor !== null};
 }
 
-// null where there is no such thing, or none that this token is good for.
+// null if there is no such thing, or if the token is not good for it.
 export const askMaybe = (path, signal) =>
   ask(path, signal).catch((problem) => {
     if (problem.status === 404 || problem.status === 403) return null;

@@ -1,4 +1,4 @@
-// Which page an address means; asking for what it shows, and asking again when something may have changed.
+// Finds the page of an address, asks for what it shows, and asks again when something may have changed.
 import {askAnew} from './access.js';
 import {byId, h, redraw, say} from './dom.js';
 import {findingView} from './finding_view.js';
@@ -13,7 +13,7 @@ import {acknowledge} from './review.js';
 import {keepAges} from './words.js';
 
 // A view has: title(data), every (ms), load(signal), draw(data, changed, reload), concerns(finding), and perhaps
-// news(data): what is said aloud when it becomes another.
+// news(data): a text that is said aloud when it changes.
 const VIEWS = [
   [/^\/$/, () => jobsView],
   [/^\/jobs\/([^/]+)$/, jobView],
@@ -26,9 +26,9 @@ const STATES = {live: 'live', lost: 'reconnecting', refused: 'not live'};
 const SOON = 400;  // several findings change at once
 
 let view = null;
-let shown = null;  // what it was drawn from
+let shown = null;  // the data that the view was drawn from
 let abort = null;  // of the load that is under way
-let again = false;  // something changed since it began
+let again = false;  // something changed since the load began
 let timer = 0;
 
 function viewOf(path) {
@@ -39,12 +39,12 @@ function viewOf(path) {
   return jobsView;
 }
 
-// Shows what the address means, from where it was left. The focus goes to its heading, as if it were a page of its own.
+// Shows the page of the address, scrolled to where it was left. The focus goes to its heading, as on a new page.
 async function open(isFirst, scroll = 0) {
   view = viewOf(location.pathname);
   shown = null;
   const main = byId('main');
-  redraw(main, h('p', {class: 'dim'}, 'asking…'));
+  redraw(main, h('p', {class: 'dim'}, 'loading…'));
   markPlace();
   await refresh();
   if (isFirst) return;
@@ -62,7 +62,7 @@ function markPlace() {
   }
 }
 
-// At once, for whoever went elsewhere or wants something else: a load that is under way is given up.
+// Loads at once, because the user went to another page or wants other data: gives up a load that is under way.
 async function refresh() {
   abort?.abort();
   const own = new AbortController();
@@ -83,7 +83,7 @@ async function refresh() {
     if (signal.aborted) return;
     if (problem.status === undefined) throw problem;
     wait = isRefusal(problem) ? 0 : Math.max(1000 * problem.retryAfter, 3000);
-    // What was known stays, and is said to be old.
+    // What was known stays, with a note that it is old.
     if (shown) stale(`This is not up to date: ${problem.message}`);
     else redraw(byId('main'), h('h1', {tabindex: -1}, view.title(null)), h('p', {class: 'summary'}, problem.message), wayOut(problem));
   } finally {
@@ -94,7 +94,7 @@ async function refresh() {
   }
 }
 
-// Something changed. A load that is under way goes on: where one change follows the other, none would ever end.
+// Something changed. A load that is under way goes on: if changes keep coming, no load would ever end otherwise.
 function catchUp() {
   if (abort) again = true;
   else refresh();
@@ -112,13 +112,13 @@ function tellNews(asked, data) {
   if (news !== asked.news(shown)) say(news);
 }
 
-// To ask again would not help.
+// Asking again would not help.
 const isRefusal = (problem) => problem.status === 401 || problem.status === 403;
 
 function wayOut(problem) {
   if (isRefusal(problem))
     return h('p', {}, h('button', {type: 'button', click: otherToken}, 'Use another token'));
-  return h('p', {class: 'dim'}, problem.status === 404 ? h('a', {href: '/'}, 'All jobs') : 'It is asked again in some seconds.');
+  return h('p', {class: 'dim'}, problem.status === 404 ? h('a', {href: '/'}, 'All jobs') : 'The page tries again in some seconds.');
 }
 
 async function otherToken() {
@@ -176,9 +176,9 @@ function showState(state) {
 
 startKeys([
   ['/', 'search', () => byId('search')?.focus()],
-  ['j', 'the next of a list', () => moveFocus(1)],
-  ['k', 'the one before', () => moveFocus(-1)],
-  ['a', 'acknowledge what is shown', acknowledge],
+  ['j', 'next row of the list', () => moveFocus(1)],
+  ['k', 'previous row', () => moveFocus(-1)],
+  ['a', 'acknowledge the finding that is shown', acknowledge],
   ['c', 'copy the next command', () => document.querySelector('[id^=copy-next]')?.click()],
   ['g', 'all jobs', () => go('/')],
   ['f', 'all findings', () => go('/findings')],

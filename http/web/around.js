@@ -1,4 +1,4 @@
-// The lines that stand around one, once somebody asks for them.
+// The lines around a line of evidence, once somebody asks for them.
 import {ask} from './api.js';
 import {h} from './dom.js';
 import {count} from './words.js';

@@ -1,4 +1,4 @@
-// Elements from values. What a log, a host or a job is called goes in as text and never as markup.
+// Elements from values. Texts of logs and names of hosts and jobs are inserted as text, never as markup.
 
 function add(parent, child) {
   if (Array.isArray(child)) child.forEach((one) => add(parent, one));
@@ -24,12 +24,12 @@ export const svg = (tag, attributes = {}, ...children) =>
 
 export const byId = (id) => document.getElementById(id);
 
-// A fold that stays as it is when the page is drawn anew, as everything with an id does.
+// A fold that stays open or closed when the page is drawn anew, because it has an id.
 export const fold = (id, summary, ...children) =>
   h('details', {id, class: 'fold'}, h('summary', {}, summary), ...children);
 
-// Puts new elements in the place of the old ones: whoever reads, types or has unfolded something goes on. What an
-// element with data-kept holds, stays.
+// Replaces the old elements by new ones without disturbing a user who reads, types or has unfolded something. The
+// content of an element with data-kept stays.
 export function redraw(container, ...children) {
   const open = new Set([...container.querySelectorAll('details[id][open]')].map((fold) => fold.id));
   const typed = new Map([...container.querySelectorAll('input[id]')].map((input) => [input.id, input.value]));
@@ -58,15 +58,15 @@ export function command(text, id) {
     click: async () => {
       const copied = await copy(text, code);
       button.textContent = copied ? 'copied' : 'not copied';
-      say(copied ? 'Copied' : 'The browser did not let it be copied; it is selected.');
+      say(copied ? 'Copied' : 'The browser did not allow copying; the command is selected.');
       setTimeout(() => { button.textContent = 'copy'; }, 2000);
     }}, 'copy');
   return h('div', {class: 'command'}, h('pre', {}, code), button);
 }
 
-// Whether it was; if not, it is selected, to be copied by hand.
+// Resolves to whether the text was copied; if not, it is selected, to be copied by hand.
 async function copy(text, shown) {
-  // A page that came without TLS from another machine has no clipboard, and a browser may refuse it.
+  // A page that came without TLS from another machine has no clipboard, and a browser may refuse access to it.
   if (navigator.clipboard && await navigator.clipboard.writeText(text).then(() => true, () => false)) return true;
   getSelection().selectAllChildren(shown);
   return document.execCommand('copy');

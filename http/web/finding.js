@@ -1,16 +1,16 @@
-// What is told of one finding: whom it is about, how sure, what to do, on which lines.
+// The parts of one finding: what it is about, how sure it is, what to do, the lines that show it.
 import {around} from './around.js';
 import {command, fold, h} from './dom.js';
 import {LEAST_SHOWN, LEAST_TO_BLAME, classInWords, clock, count, findingLink, hostLink, ranges, sureness, when} from './words.js';
 
 const SHOWN_AT_ONCE = 4;
 
-// Of a diagnosis: the cause that is worth being shown first; null: none is.
+// The cause of a diagnosis to show first; null: none is worth it.
 export const firstCause = (diagnosis) =>
   diagnosis.root_causes.find((cause) => cause.confidence >= LEAST_TO_BLAME) ??
   diagnosis.root_causes.find((cause) => cause.confidence >= LEAST_SHOWN) ?? null;
 
-// The first that comes with a command, else the first.
+// The first action with a command, else the first action.
 export const nextStepOf = (finding) =>
   finding.actions.find((action) => action.command) ?? finding.actions[0] ?? null;
 
@@ -26,7 +26,7 @@ export function subject({subject: about}) {
   if (about.ranks.length > 0)
     parts.push(h('li', {}, h('span', {class: 'dim'}, about.ranks.length === 1 ? 'rank ' : 'ranks '), h('b', {}, ranges(about.ranks))));
   part('host', 'hosts', about.hosts, hostLink);
-  // With one host named above, its name need not be said again.
+  // If one host is named above, its name need not be repeated.
   const short = (name) => (about.hosts.length === 1 ? name.slice(name.indexOf('/') + 1) : name);
   part('GPU', 'GPUs', about.gpus, short);
   part('NIC', 'NICs', about.nics, short);
@@ -60,7 +60,7 @@ const line = (job, finding, before = 0) => (evidence, i) =>
     around(job, evidence, `around-${finding.finding}-${before + i}`));
 
 export function evidence(job, finding) {
-  if (finding.evidence.length === 0) return h('p', {}, 'No line says it by itself; it follows from where the ranks stand.');
+  if (finding.evidence.length === 0) return h('p', {}, 'No single line shows it; it follows from where the ranks stand.');
   const rest = finding.evidence.slice(SHOWN_AT_ONCE);
   return [h('ul', {class: 'lines'}, finding.evidence.slice(0, SHOWN_AT_ONCE).map(line(job, finding))),
     rest.length > 0 && fold(`lines-${finding.finding}`, count(rest.length, 'more line'), h('ul', {class: 'lines'}, rest.map(line(job, finding, SHOWN_AT_ONCE))))];

@@ -1,4 +1,4 @@
-// One finding, where an alert leads to.
+// One finding: the page that an alert links to.
 import {ask} from './api.js';
 import {h} from './dom.js';
 import {against, evidence, facts, kind, nextCard, nextStepOf, subject} from './finding.js';
@@ -11,7 +11,7 @@ const ROLES = {
   observation: 'Seen in, and not blamed:',
 };
 
-// Nobody is accused by what is only possible, a sign of something else, or over.
+// A finding that is only possible, a symptom, or resolved does not accuse anybody.
 function colour({role, state, confidence}) {
   if (role !== 'cause' || state !== 'open') return 'card';
   return confidence >= LEAST_TO_BLAME ? 'card culprit' : 'card culprit possible';

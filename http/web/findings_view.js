@@ -1,4 +1,4 @@
-// What was found in all jobs; what is open first, of that the worst, of that the latest.
+// The findings of all jobs: open ones first, then the worst, then the latest.
 import {askAll} from './api.js';
 import {h} from './dom.js';
 import {MOST_SHOWN, asked, leftOut, matches, narrowedTo, narrowing, remember, searchBox} from './filter.js';
@@ -9,7 +9,7 @@ const ROLES = ['cause', 'symptom', 'observation'];
 const MOST_READ = 2000;
 const HOSTS_AT_ONCE = 3;
 
-// The names are parameters of the page's address as of the API's.
+// The names are parameters of the page's address and of the API.
 const NARROWED_BY = [
   {name: 'job', of: (finding) => [finding.job]},
   {name: 'class', of: (finding) => [finding.class], words: classInWords},
@@ -27,7 +27,7 @@ function inOrder(a, b) {
   return at < 0 ? b.opened.localeCompare(a.opened) : left[at] - right[at];
 }
 
-// The server narrows it: others, however many, take no place from what is asked for.
+// The server applies the filters, so that other findings, however many, do not use up the rows.
 const query = () => new URLSearchParams([...(asked('state') === 'all' ? [] : [['state', 'open']]), ...narrowed()]);
 
 export const findingsView = {
@@ -48,12 +48,12 @@ export const findingsView = {
       h('div', {class: 'choices', role: 'group', 'aria-label': 'Which findings'},
         h('button', {type: 'button', id: 'open-ones', class: 'choice', 'aria-pressed': String(!all), click: () => choose('')}, 'open'),
         h('button', {type: 'button', id: 'all-ones', class: 'choice', 'aria-pressed': String(all),
-          click: () => choose('all')}, 'resolved ones, too')),
+          click: () => choose('all')}, 'also resolved')),
       narrowedTo(NARROWED_BY),
-      shown.length === 0 && h('p', {}, rows.length > 0 || narrowed().length > 0 ? 'No finding is like that.' : all ? 'Nothing was found.' : 'Nothing is open.'),
+      shown.length === 0 && h('p', {}, rows.length > 0 || narrowed().length > 0 ? 'No finding matches.' : all ? 'Nothing was found.' : 'Nothing is open.'),
       h('ul', {class: 'rows', 'aria-label': 'Findings, the worst first'}, shown.slice(0, MOST_SHOWN).map(row)),
-      leftOut(shown, more && `There are others: only the ${count(rows.length, 'finding')} that changed longest ago are looked through. `
-        + 'Narrow the list to a job, a class or a host to see the later ones of it, or ask /api/v1/findings, which has them all.'),
+      leftOut(shown, more && `Only the ${count(rows.length, 'finding')} that changed longest ago are searched; there are more. `
+        + 'Narrow the list to a job, a class or a host to see its later findings, or ask /api/v1/findings, which has all of them.'),
     ];
   },
 };
@@ -70,5 +70,5 @@ function row(finding) {
       hosts.length > HOSTS_AT_ONCE && ` and ${count(hosts.length - HOSTS_AT_ONCE, 'more host')}`,
       `, ${sureness(finding.confidence)}`,
       finding.state !== 'open' && `, resolved${finding.reason ? ` (${finding.reason.replaceAll('_', ' ')})` : ''}`,
-      finding.review === 'acknowledged' && h('b', {}, ', taken care of')));
+      finding.review === 'acknowledged' && h('b', {}, ', acknowledged')));
 }

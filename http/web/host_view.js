@@ -23,14 +23,14 @@ export function hostView(name) {
   };
 }
 
-// GPUs, ports and the host itself, with the jobs that each failed.
+// The host itself, its GPUs and its ports, with the jobs that each of them failed.
 function blamed(host) {
   const parts = [
     {name: 'the host itself', failures: host.failures, repeat: host.repeat},
     ...host.gpus.map((gpu) => ({...gpu, name: `GPU ${gpu.gpu ?? gpu.uuid ?? gpu.serial ?? ''}`})),
     ...host.ports.map((port) => ({...port, name: `port ${port.port}`})),
   ].filter((part) => part.failures.length > 0);
-  if (parts.length === 0) return h('p', {class: 'summary'}, 'No failure of a job was ever blamed on this host, nor on a GPU or port of it.');
+  if (parts.length === 0) return h('p', {class: 'summary'}, 'No failure of a job was ever blamed on this host, or on a GPU or port of it.');
   return parts.map((part) => h('section', {class: part.repeat ? 'card culprit' : 'card', 'aria-label': part.name},
     h('h2', {}, part.repeat ? part.repeat.text : `${part.name} failed ${count(part.failures.length, 'job')}`),
     (part.uuid || part.serial) && h('p', {class: 'dim'}, [part.uuid, part.serial && `serial number ${part.serial}`].filter(Boolean).join(', ')),
@@ -59,10 +59,10 @@ function counters(host) {
 }
 
 const between = ({first, last}) =>
-  first.time && last.time ? `${clock(first.time)} and ${clock(last.time)}` : 'times that are not known';
+  first.time && last.time ? `${clock(first.time)} and ${clock(last.time)}` : 'unknown times';
 
 const events = (host) =>
   host.events.length > 0 && fold('events', `What it reported (the latest ${host.events.length})`,
-    h('ul', {class: 'lines'}, host.events.map((event) => h('li', {}, h('p', {class: 'dim'}, event.time ? clock(event.time) : 'no time is known',
+    h('ul', {class: 'lines'}, host.events.map((event) => h('li', {}, h('p', {class: 'dim'}, event.time ? clock(event.time) : 'time unknown',
       `, ${event.kind.replaceAll('_', ' ')}`, event.part && ` of ${event.part}`, event.count > 1 && `, ${count(event.count, 'time')}`,
       ', ', jobLink(event.job), `, ${event.source}, line ${event.line}`), h('pre', {}, event.text)))));

@@ -1,4 +1,4 @@
-// All hosts, those first that failed jobs again and again.
+// All hosts, first those that failed jobs repeatedly.
 import {askAll} from './api.js';
 import {h} from './dom.js';
 import {MOST_SHOWN, leftOut, matches, searchBox} from './filter.js';
@@ -24,9 +24,9 @@ export const hostsView = {
       repeats(host).map((repeat) => repeat.text).join(' '))).sort(inOrder);
     return [
       h('div', {class: 'head'}, h('h1', {tabindex: -1}, 'Hosts'), searchBox('Search hosts, jobs', changed)),
-      shown.length === 0 && h('p', {}, 'No host is like that.'),
+      shown.length === 0 && h('p', {}, 'No host matches.'),
       h('ul', {class: 'rows', 'aria-label': 'Hosts, the worst first'}, shown.slice(0, MOST_SHOWN).map(row)),
-      leftOut(shown, more && `There are others: only the first ${count(rows.length, 'host')} by name are looked through. Each has its page: /hosts/NAME.`),
+      leftOut(shown, more && `Only the first ${count(rows.length, 'host')} by name are searched; there are more. Each host has a page: /hosts/NAME.`),
     ];
   },
 };

@@ -17,7 +17,7 @@ export function jobView(name) {
   const askRanks = async (signal) => (await askAll(`${path}/ranks?brief=true${query}`, 'ranks', signal, Infinity)).rows;
   const askTimes = (signal) => askMaybe(`${path}/timeline${attempt ? `?attempt=${encodeURIComponent(attempt)}` : ''}`, signal);
   const askBoth = (signal) => Promise.all([askRanks(signal), askTimes(signal)]);
-  let known = null;  // the ranks, when they were heard, and the diagnosis that it belongs to: while that stays, it does
+  let known = null;  // the diagnosis, with its ranks and times, which stay as long as it does
   return {
     title: (data) => (data ? `${name}: ${data.diagnosis.verdict}` : name),
     every: 15_000,
@@ -30,11 +30,11 @@ export function jobView(name) {
         known = {said, ranks, times};
       }
       const first = firstCause(diagnosis);
-      // A finding that has not stood for long is not in the history yet, and cannot be reviewed.
+      // A new finding may not be in the history yet, and then cannot be reviewed.
       const stored = first && await askMaybe(`/api/v1/findings/${encodeURIComponent(first.finding)}`, signal);
       return {diagnosis, ranks: known.ranks, times: known.times, stored};
     },
-    // What is worth telling whoever does not look.
+    // Worth saying aloud to a user who does not look.
     news: ({diagnosis}) => `${name}: ${diagnosis.verdict}. ${firstCause(diagnosis)?.title ?? diagnosis.summary}`,
     draw: ({diagnosis, ranks, times, stored}, changed, reload) => draw(name, diagnosis, ranks, times, stored, reload),
   };
@@ -63,7 +63,7 @@ function draw(name, diagnosis, ranks, times, stored, reload) {
   ];
 }
 
-// As the timeline has it, which puts right what clocks say; where no line of it carries a time, of what followed.
+// The time in the timeline, which corrects clocks; if no line of the cause has a time, that of the next in the chain.
 function since(diagnosis, first) {
   const times = new Map(diagnosis.timeline.map((entry) => [entry.finding, entry.time]));
   const ids = [first.finding, ...diagnosis.chain];
@@ -77,7 +77,7 @@ function culprit(diagnosis, first) {
     h('p', {class: 'kicker'}, sure ? 'The cause: ' : 'No cause is certain; possible: ', kind(first)),
     h('h2', {id: 'culprit-title', class: first.title.length > LONG_TITLE ? 'long' : null}, first.title),
     subject(first), facts(first, since(diagnosis, first)),
-    rivals > 0 && h('p', {}, `${count(rivals, 'other cause')} as sure, below.`),
+    rivals > 0 && h('p', {}, `${count(rivals, 'other cause')} ${rivals === 1 ? 'is' : 'are'} as certain; see below.`),
     effect(diagnosis, first));
 }
 
@@ -92,7 +92,7 @@ const noCulprit = (diagnosis) =>
   h('section', {class: 'card', 'aria-label': 'Diagnosis'}, h('p', {class: 'summary'}, diagnosis.summary),
     diagnosis.root_causes.length > 0 && h('p', {}, 'The logs do not show the cause; what was found is unlikely to be it.'));
 
-// The one to take now: what decides between causes that are possible; of a sure one, the first with a command.
+// What to do now: get the evidence that decides between possible causes; for a sure cause, its first command.
 function nextStep(diagnosis, first) {
   if (diagnosis.verdict === 'healthy' || diagnosis.verdict === 'running') return null;
   if (!first || first.confidence < LEAST_TO_BLAME) {
@@ -133,7 +133,7 @@ function others(diagnosis, first) {
   const inChain = new Set(diagnosis.chain);
   const lists = [
     ['Other causes', diagnosis.root_causes.filter((cause) => cause !== first && cause.confidence >= LEAST_SHOWN), false],
-    ['So far; not to be decided before more has come', diagnosis.so_far, false],
+    ['Found so far; needs more logs to decide', diagnosis.so_far, false],
     ['What else followed', diagnosis.symptoms.filter((finding) => !inChain.has(finding.finding)), true],
     ['Also seen, and not blamed', diagnosis.observations, true],
     ['Causes that are unlikely', diagnosis.root_causes.filter((cause) => cause !== first && cause.confidence < LEAST_SHOWN), true],
@@ -174,7 +174,7 @@ function checklist({checklist: checks}) {
 function coverage({coverage: hosts, as_of: asOf}) {
   if (hosts.length === 0) return null;
   const cells = (host) => [
-    h('th', {scope: 'row'}, host.host ? hostLink(host.host) : 'no host is known'), h('td', {}, ranges(host.ranks)),
+    h('th', {scope: 'row'}, host.host ? hostLink(host.host) : 'unknown host'), h('td', {}, ranges(host.ranks)),
     h('td', {}, Object.entries(host.lines).map(([dialect, lines]) => `${dialect} ${lines.toLocaleString('en')}`).join(', ')),
     h('td', {}, host.from ? `${clock(host.from)} to ${clock(host.to)}` : 'no line carries a date')];
   return fold('coverage', `What was read (${count(hosts.length, 'host')})`,

@@ -1,4 +1,4 @@
-// All jobs, the worst first, and of these the latest.
+// All jobs: the worst first, then the latest.
 import {askAll} from './api.js';
 import {h} from './dom.js';
 import {MOST_SHOWN, asked, leftOut, matches, remember, searchBox} from './filter.js';
@@ -19,8 +19,8 @@ export const jobsView = {
       h('div', {class: 'head'}, h('h1', {tabindex: -1}, 'Jobs'), searchBox('Search jobs, hosts, causes', changed)),
       jobs.length > 0 && verdicts(jobs, chosen, changed),
       jobs.length === 0 ? welcome() : h('ul', {class: 'rows', 'aria-label': 'Jobs, the worst first'}, shown.slice(0, MOST_SHOWN).map(row)),
-      jobs.length > 0 && shown.length === 0 && h('p', {}, 'No job is like that.'),
-      leftOut(shown, more && `There are others: only the worst ${count(jobs.length, 'job')} are looked through.`),
+      jobs.length > 0 && shown.length === 0 && h('p', {}, 'No job matches.'),
+      leftOut(shown, more && `Only the worst ${count(jobs.length, 'job')} are searched; there are more.`),
     ];
   },
 };

@@ -1,4 +1,4 @@
-// What single keys do. They can be switched off: whoever dictates would press them by speaking.
+// Single-key shortcuts. They can be switched off: a user who dictates would press them by speaking.
 import {byId, h} from './dom.js';
 
 const KEY = 'faultline-keys';
@@ -26,7 +26,7 @@ const showHelp = () => byId('help-dialog').showModal();
 
 const isTyping = (element) => element.matches('input:not([type=checkbox]), textarea, select');
 
-// The row after or before the one that has the focus.
+// Moves the focus to the row after or before the focused one.
 export function moveFocus(step) {
   const rows = [...document.querySelectorAll('main a.row')];
   const at = rows.indexOf(document.activeElement);

@@ -1,18 +1,18 @@
-// Hears of findings as they change: the stream of server-sent events, read with fetch(), for EventSource sends no
-// Authorization. It goes on where it ended, also after the server was started anew.
+// Listens for findings that change: reads the stream of server-sent events with fetch(), because EventSource sends no
+// Authorization. It goes on where it ended, also after a restart of the server.
 import {send} from './api.js';
 
 const LONGEST_SILENCE = 40_000;  // a sign of life comes every 15 s
 const LONGEST_WAIT = 10_000;
 const REFUSED_WAIT = 60_000;
 
-// told(finding) for each; state('live', 'lost', or 'refused' to a token that may not read) when that changes.
+// Calls told(finding) for each finding, and state('live', 'lost', or 'refused' if the token may not read) at a change.
 export function listen(told, state) {
   let last = '';  // id of the last event
   let stop = null;
   let wait = 0;
 
-  // Until it ends; resolves to how long to wait.
+  // Reads the stream until it ends; resolves to how long to wait before the next try.
   async function hear() {
     const abort = new AbortController();
     stop = () => abort.abort();
@@ -54,7 +54,7 @@ export function listen(told, state) {
     if (fields.get('event') === 'finding') told(JSON.parse(fields.get('data')));
   }
 
-  // A tab that nobody looks at keeps no connection open: a browser has six of them for all its tabs.
+  // A hidden tab keeps no connection open: a browser has only six of them for all its tabs.
   async function run() {
     while (!document.hidden) {
       const pause = await hear();

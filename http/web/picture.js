@@ -1,14 +1,14 @@
-// The picture of where the ranks stand. Hosts with a rank that is not as its peers come first; where there are many,
-// the others are folded into a square each.
+// The picture of where the ranks stand. Hosts with a rank that differs from its peers come first; if there are many
+// hosts, each of the others is only a square.
 import {ask} from './api.js';
 import {byId, fold, h, redraw} from './dom.js';
 import {clock, count, hostLink, ranges} from './words.js';
 
-const ROWS_IN_FULL = 16;  // so many hosts have a row each, whatever becomes of them
+const ROWS_IN_FULL = 16;  // so many hosts have a row each, whatever their state
 const MOST_ODD_ROWS = 12;
 const MOST_IN_ROW = 16;
 
-// From the worst on; a host is as its worst rank. `glyph`: for eyes that do not tell red from green.
+// From the worst on; a host has the state of its worst rank. `glyph`: for users who cannot tell red from green.
 const STATES = {
   behind: {says: 'behind: others wait for it', short: 'behind', glyph: '◀'},
   silent: {says: 'silent: its log breaks off', short: 'silent', glyph: '×'},
@@ -20,8 +20,8 @@ const STATES = {
 const ORDER = Object.keys(STATES);
 const worse = (a, b) => (ORDER.indexOf(a) <= ORDER.indexOf(b) ? a : b);
 
-// By host, the ranks with their states; under the name '' those of which no line was seen, unless the cause says where
-// they should be.
+// The ranks with their states, by host; under the name '' ranks of which no line was seen, unless the cause names their
+// host.
 function hostsOf(diagnosis, ranks, first) {
   const missing = first?.subject.hosts.length === 1 ? new Set(first.subject.ranks) : new Set();
   const silent = new Set(diagnosis.ranks.silent);
@@ -43,7 +43,7 @@ function hostsOf(diagnosis, ranks, first) {
   return [...hosts.values()];
 }
 
-// Where the verdict is a hang, whoever is in step waits.
+// In a hang, a rank that is in step waits.
 const nameOf = (state, verdict) =>
   (state === 'in_step' && verdict === 'hang' ? 'waits' : STATES[state].short);
 
@@ -87,7 +87,7 @@ function folded(hosts, context) {
       h('ul', {class: 'hosts'}, hosts.map((entry) => row(entry, context))))];
 }
 
-// diagnosis and ranks: as the API answers; first: the cause that is shown first, or null.
+// diagnosis and ranks: as in the API; first: the cause that is shown first, or null.
 export function picture(diagnosis, ranks, first) {
   const hosts = hostsOf(diagnosis, ranks, first);
   if (hosts.length === 0) return null;
@@ -116,7 +116,7 @@ export function picture(diagnosis, ranks, first) {
   return section;
 }
 
-// Arrows go from cell to cell: a thousand stops of the Tab key would be none.
+// Arrow keys go from cell to cell: nobody would press Tab a thousand times.
 function move(event) {
   const step = {ArrowRight: 1, ArrowLeft: -1, ArrowDown: 'down', ArrowUp: 'up'}[event.key];
   if (!step || !event.target.matches('button.cell')) return;
@@ -130,7 +130,7 @@ function move(event) {
   next.focus();
 }
 
-// The nearest one above or below.
+// The nearest cell above or below.
 function cellInRow(cells, at, direction) {
   const from = cells[at].getBoundingClientRect();
   const beyond = cells.map((one) => [one, one.getBoundingClientRect()])
@@ -139,26 +139,26 @@ function cellInRow(cells, at, direction) {
   return beyond.sort((a, b) => distance(a) - distance(b))[0]?.[0];
 }
 
-let chosen = null;  // the rank that is told of below the picture
-let questions = 0;  // only the last is answered
+let chosen = null;  // the rank that is described below the picture
+let questions = 0;  // only the last question is answered
 
 function choose(diagnosis, rank) {
   chosen = rank.rank;
-  redraw(byId('standing'), h('p', {class: 'dim'}, `asking for rank ${rank.rank ?? '?'}…`));
+  redraw(byId('standing'), h('p', {class: 'dim'}, `loading rank ${rank.rank ?? '?'}…`));
   standing(diagnosis, rank);
 }
 
-// Asked for again whenever the picture is drawn anew.
+// Loads the rank again whenever the picture is drawn anew.
 async function standing(diagnosis, rank) {
   const question = ++questions;
   const told = h('div', {}, await whatIsKnown(diagnosis, rank));
   const place = byId('standing');
-  // What stays the same is not put in anew: it would be read aloud again.
+  // Content that did not change is not inserted again: it would be read aloud again.
   if (place?.hasChildNodes() && question === questions && !place.firstElementChild?.isEqualNode(told)) redraw(place, told);
 }
 
 async function whatIsKnown(diagnosis, rank) {
-  if (rank.rank === null) return h('p', {}, 'Nothing tells which rank this is.');
+  if (rank.rank === null) return h('p', {}, 'It is not known which rank this is.');
   if (rank.state === 'unseen') return h('p', {}, `No line of rank ${rank.rank} was seen.`);
   try {
     const {ranks} = await ask(`/api/v1/jobs/${encodeURIComponent(diagnosis.job)}/ranks?rank=${rank.rank}&attempt=${diagnosis.attempt}`);

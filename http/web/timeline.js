@@ -1,12 +1,12 @@
-// What happened when, and where, in rows as the server puts them together: hosts, and the ranks that matter. A mark is
-// as wide as what the stamp of its line leaves open.
+// What happened when, and where, in the rows of the server: hosts, and the ranks that matter. A mark is as wide as the
+// uncertainty of its time.
 import {h, svg} from './dom.js';
 import {clock, findingLink, hostLink} from './words.js';
 
 const WIDTH = 1000;
 const GLYPHS = {behind: '◀', silent: '×', unseen: '?'};
 
-// Microseconds, too, which a Date cuts off.
+// With microseconds, which a Date cuts off.
 const seconds = (time) => Date.parse(time.replace(/\.\d+/, '')) / 1000 + Number(/\.\d+/.exec(time)?.[0] ?? 0);
 
 function after(time, start) {
@@ -15,7 +15,7 @@ function after(time, start) {
   return gone < 120 ? `+${+gone.toFixed(3)} s` : `+${Math.floor(gone / 60)} min ${Math.round(gone % 60)} s`;
 }
 
-// times: as the API answers; null: it does not.
+// times: as the API answers; null: it has none.
 export function timeline(diagnosis, times, first) {
   const {timeline: entries, clock_offsets: offsets} = diagnosis;
   if (entries.length === 0) return null;
@@ -29,7 +29,7 @@ export function timeline(diagnosis, times, first) {
     times?.doubts.length > 0 && h('p', {class: 'dim'}, times.doubts.join(' ')),
     offsets.length > 0 && h('ul', {class: 'dim'}, offsets.map((offset) => h('li', {},
       `The clock of ${offset.host} is ${Math.abs(offset.seconds).toFixed(1)} s ${offset.seconds > 0 ? 'ahead' : 'behind'} `,
-      `(${offset.basis}); its times are put right here, to some 2 s.`))));
+      `(${offset.basis}); its times are corrected here, to about 2 s.`))));
 }
 
 function chart(diagnosis, times, first) {
@@ -39,7 +39,7 @@ function chart(diagnosis, times, first) {
       h('span', {class: 'name', title: row.name}, row.name,
         GLYPHS[row.state] && [' ', h('span', {class: `cell sample ${row.state}`, 'aria-hidden': 'true'}, GLYPHS[row.state])]),
       times.from && bar(row, times, entries, first),
-      // A host's own span is told in words by what was read.
+      // The section "What was read" has the span of a host in words.
       row.note && h('span', {class: row.kind === 'host' && row.from ? 'note aloud' : 'note dim'}, row.note)))),
     times.from && h('p', {class: 'axis dim', 'aria-hidden': 'true'}, h('span', {}, clock(times.from)),
       h('span', {}, times.last_line && `last line ${clock(times.last_line)}`)));
@@ -48,7 +48,7 @@ function chart(diagnosis, times, first) {
 function bar(row, times, entries, first) {
   const [from, to] = [seconds(times.from), seconds(times.to)];
   const place = (second) => ((Math.min(to, Math.max(from, second)) - from) / (to - from)) * WIDTH;
-  // Nothing where all of it lies elsewhere.
+  // Draws nothing if all of it lies outside.
   const box = (kind, begin, end, least, y, height, ...inside) => {
     if (!begin || !end || seconds(end) < from || seconds(begin) > to) return null;
     const x = Math.min(place(seconds(begin)), WIDTH - least);

@@ -1,4 +1,4 @@
-// How things are called for people.
+// Words for people.
 import {h} from './dom.js';
 
 // From the worst on.
@@ -28,7 +28,7 @@ const FAMILIES = {
   nccl: 'NCCL',
 };
 
-// Below it a cause is possible, and nobody is blamed with it; below the other it is not worth a line.
+// A cause below the first is only possible and blames nobody; a cause below the second is not worth a line.
 export const LEAST_TO_BLAME = 0.8;
 export const LEAST_SHOWN = 0.2;
 
@@ -63,7 +63,7 @@ export function ranges(numbers) {
   return spans.map(([first, last]) => (first === last ? `${first}` : `${first}-${last}`)).join(', ');
 }
 
-// As logs have it: UTC, to the second; with the day unless it is today.
+// As in logs: UTC, to the second; with the day unless it is today.
 export function clock(time) {
   const [day, rest] = new Date(time).toISOString().split('T');
   const today = new Date().toISOString().startsWith(day);

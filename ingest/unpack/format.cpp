@@ -32,7 +32,7 @@ Match match_bzip2(std::string_view start) {
   if (start[3] < '1' || start[3] > '9') return Match::no;
   start.remove_prefix(4);
   const Match block = match(start, "1AY&SY");
-  return block == Match::no ? match(start, "\x17rE8P\x90") : block;  // or nothing but its end
+  return block == Match::no ? match(start, "\x17rE8P\x90") : block;  // or only the end mark
 }
 
 Match either(Match one, Match other) {
@@ -92,7 +92,7 @@ std::optional<Format> format_of(std::string_view start, bool all) {
       {Format::bzip2, match_bzip2(start)},
       {Format::zip, either(match(start, kZipMember), match(start, "PK\5\6"))},
       {Format::tar, match_tar(start)},
-      // A mark of 16 bits begins like one of 32.
+      // UTF-32 first: its little-endian mark begins with that of UTF-16.
       {Format::utf32_little, match_wide(start, 4, false, "\xff\xfe\0\0"sv)},
       {Format::utf32_big, match_wide(start, 4, true, "\0\0\xfe\xff"sv)},
       {Format::utf16_little, match_wide(start, 2, false, "\xff\xfe"sv)},

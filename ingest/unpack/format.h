@@ -1,4 +1,4 @@
-// What bytes are, told from how they begin.
+// Recognises the format of bytes by how they begin.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ enum class Format {
   unreadable,  // see unreadable_form()
 };
 
-// As many bytes decide in every case.
+// This many bytes are enough in every case.
 inline constexpr std::size_t kFormatBytes = 512;
 
 // nullopt: more bytes are needed, unless this is all. Text is known to be text at its first newline

@@ -96,11 +96,11 @@ Result<void> JsonStage::join(std::string_view bytes) {
   return {};
 }
 
-// Records are told apart by the newlines that stand for commas; what else breaks lines is a blank.
+// A comma between records becomes a newline; any other line break becomes a blank.
 char JsonStage::joined(char c) {
   const bool in_text = place_.in_text;
   const int before = place_.depth;
-  // No text of JSON goes over lines: what follows is something else.
+  // No text in JSON contains a newline: what follows is something else.
   if (broken_ || (in_text && c == '\n')) {
     broken_ = true;
     return c;

@@ -1,5 +1,5 @@
-// Records of log shippers in a JSON list, or printed over several lines, become a record a line, as
-// what reads lines wants them: without a byte more or less, so that offsets stay what they are.
+// Turns records of log shippers that come in a JSON list, or printed over several lines, into one
+// record on each line. It adds and removes no byte, so offsets stay the same.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,8 @@ namespace faultline::unpacking {
 
 class JsonStage : public Stage {
  public:
-  // The first record tells whether it is a shipper's. What is none by here is passed on as it is.
+  // The first record shows whether this is a shipper's JSON. If it has not ended after this many
+  // bytes, everything is passed on as it is.
   static constexpr std::size_t kMostHeld = std::size_t{64} << 10;
 
   enum class Beginning { no, so_far, yes };
@@ -43,7 +44,7 @@ class JsonStage : public Stage {
   StagePtr next_;
   State state_ = State::undecided;
   std::string held_;
-  std::size_t looked_at_ = 0;  // of it
+  std::size_t looked_at_ = 0;  // bytes of held_
   std::size_t first_ = std::string::npos;
   Place place_;
   bool in_list_ = false;

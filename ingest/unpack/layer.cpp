@@ -39,7 +39,7 @@ class PlainStage : public Stage {
   FileVisitor& visitor_;
 };
 
-// A file in which nothing can be read: it is only said to be there.
+// A file in which nothing can be read: only its name, its size and a hint are reported.
 class UnreadableStage : public Stage {
  public:
   UnreadableStage(FileVisitor& visitor, std::string_view name, std::string hint)
@@ -83,7 +83,7 @@ Layer::Layer(Shared& shared, std::string name, int depth, Encoding encoding)
 Result<void> Layer::feed(std::string_view bytes) {
   if (contents_) return contents_->feed(bytes);
 
-  // Only what cannot be decided is copied.
+  // Bytes are copied only while the format cannot be decided.
   const std::size_t looked_at = std::min(kFormatBytes - held_.size(), bytes.size());
   if (!held_.empty()) held_.append(bytes.substr(0, looked_at));
   const std::string_view start = held_.empty() ? bytes.substr(0, looked_at) : held_;
@@ -168,7 +168,7 @@ Result<void> Layer::decide(Format format, std::string_view start) {
   return {};
 }
 
-// A file, as it is or nearly so.
+// Opens a file that is passed on as it is, or nearly so.
 Result<void> Layer::open_file(Format format, std::string_view start) {
   if (auto within = shared_.limits.file_opened(); !within) return within;
   if (format == Format::unreadable) {

@@ -1,4 +1,4 @@
-// One layer of packing: finds out what its bytes are and builds the stages that deal with them.
+// One layer of packing: recognises the format of its bytes and builds the stages that unpack them.
 #pragma once
 
 #include <string>
@@ -13,8 +13,8 @@ namespace faultline::unpacking {
 
 class Layer : public Stage {
  public:
-  // Content-Encoding around a .tar.gz with .gz members has this many. What lies deeper is handed
-  // out packed, so that an archive containing itself comes to an end.
+  // Content-Encoding around a .tar.gz with .gz members has this many. Deeper layers are passed on
+  // packed, so that unpacking an archive that contains itself ends.
   static constexpr int kMaxLayers = 4;
 
   // Outlives all layers of one Unpacker.
@@ -39,7 +39,7 @@ class Layer : public Stage {
   std::string name_;
   int depth_;
   Encoding encoding_;
-  std::string held_;  // the beginning, while it is not known what it begins
+  std::string held_;  // the beginning, until its format is known
   StagePtr contents_;
   bool refused_ = false;
 };

@@ -28,7 +28,7 @@ void Members::begin(std::string_view name) {
 }
 
 Result<void> Members::feed(std::string_view piece) {
-  if (!member_) return {};  // damaged further up; the rest of it is passed over
+  if (!member_) return {};  // it was damaged further up; its rest is passed over
   Result<void> fed = member_->feed(piece);
   if (fed || fed.error().kind == Error::Kind::too_large) return fed;
   return damaged(fed.error());

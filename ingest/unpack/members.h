@@ -1,6 +1,6 @@
-// The members of an archive, one after the other: each regular file becomes a stage of its own. A
-// damaged member (a gzip file that breaks off) does not end the archive: those after it are read,
-// and first_error() tells of it.
+// The members of an archive, one after the other: each regular file becomes its own stage. A
+// damaged member (a gzip file that breaks off) does not end the archive: the members after it are
+// read, and first_error() returns its error.
 #pragma once
 
 #include <functional>
@@ -22,11 +22,10 @@ class Members {
   bool is_open() const { return member_ != nullptr; }
   const std::string& name() const { return name_; }
 
-  // Of these only what ends the whole archive is an error. A member that is damaged takes nothing
-  // any more.
+  // These return an error only if it ends the whole archive. A damaged member ignores more bytes.
   Result<void> feed(std::string_view piece);
   Result<void> close();
-  Result<void> damaged(Error error);  // as the archive itself has found out
+  Result<void> damaged(Error error);  // the archive itself found the damage
 
   const std::optional<Error>& first_error() const { return first_error_; }
 

@@ -16,8 +16,8 @@ class Stage {
   // After an error only finish() may be called.
   virtual Result<void> feed(std::string_view bytes) = 0;
 
-  // Nothing more comes. What was held back is delivered and what is open is closed, whether or not
-  // there is something to complain about. Must be called once, also after feed() failed.
+  // Nothing more comes. Delivers what was held back and closes what is open, even if it returns an
+  // error. Must be called once, also after feed() failed.
   virtual Result<void> finish() = 0;
 };
 

@@ -89,7 +89,7 @@ Result<void> TarStage::take_header(const TarHeader& header) {
       begin_data(header.type == 'L' ? Data::long_name : Data::pax, header.size);
       break;
     case 'K':  // the long target of a link
-    case 'g':  // what holds for all members: comments, as a rule
+    case 'g':  // applies to all members; usually comments
       begin_data(Data::passed_over, header.size);
       break;
     default:

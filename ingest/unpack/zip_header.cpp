@@ -13,7 +13,7 @@ std::uint64_t number_at(std::string_view bytes, std::size_t at, std::size_t size
   return number;
 }
 
-// Sizes that do not fit stand in an extra field, those only that do not fit.
+// Sizes that do not fit, and only these, stand in an extra field.
 void read_long_sizes(std::string_view extra, ZipHeader& header) {
   constexpr std::uint64_t kElsewhere = 0xffffffff;
   while (extra.size() >= 4) {
@@ -68,7 +68,7 @@ std::optional<ZipDescriptor> parse_zip_descriptor(std::string_view bytes,
       if (number_at(bytes, signature + 4, width) != (measure.packed & mask)) continue;
       if (measure.size && number_at(bytes, signature + 4 + width, width) != (*measure.size & mask))
         continue;
-      if (bytes.substr(end, 2) != "PK") continue;  // something of the archive's own follows
+      if (bytes.substr(end, 2) != "PK") continue;  // the archive must go on behind it
       return ZipDescriptor{end, static_cast<std::uint32_t>(number_at(bytes, signature, 4))};
     }
   }

@@ -1,4 +1,4 @@
-// What stands before and behind the members of a zip archive (PKWARE's APPNOTE.TXT), as far as it
+// The headers before and behind the members of a zip archive (PKWARE's APPNOTE.TXT), as far as they
 // can be read while the archive comes.
 #pragma once
 
@@ -31,7 +31,7 @@ struct ZipHeader {
   std::uint64_t size = 0;
 };
 
-// Of the fixed part: how long the whole header is.
+// The length of the whole header, from its fixed part.
 std::size_t zip_header_size(std::string_view fixed);
 
 ZipHeader parse_zip_header(std::string_view header);
@@ -47,8 +47,8 @@ struct ZipDescriptor {
   std::uint32_t crc = 0;
 };
 
-// The descriptor that begins there. Its forms (with a signature or without, with short or long
-// sizes) are told apart by what they say. `bytes`: kLongestZipDescriptor of them.
+// The descriptor at the beginning of kLongestZipDescriptor bytes. It may have a signature or none,
+// and short or long sizes: its form is the one whose sizes match `measure`.
 std::optional<ZipDescriptor> parse_zip_descriptor(std::string_view bytes,
                                                   const ZipMeasure& measure);
 

@@ -105,7 +105,7 @@ Result<void> ZipStage::begin_member() {
         header.encrypted
             ? "It is encrypted in its zip archive; unpack it with its password and send it again."
             : fmt::format(
-                  "It is packed by method {} of zip, which is not read here; unpack it, or "
+                  "It is packed by method {} of zip, which Faultline cannot read; unpack it, or "
                   "pack it with zip's default (deflate).",
                   header.method);
     if (auto told = refuse_(tidy_name(header.name), why, header.packed); !told) return told;
@@ -129,7 +129,7 @@ Result<void> ZipStage::take_data(std::string_view& bytes) {
     taken = inflate_data(piece);
   else
     taken = give(std::exchange(piece, {}));
-  // What stands behind deflated data and is theirs by the header is passed over.
+  // Bytes behind the end of deflated data that the header still counts as data are passed over.
   const std::size_t used = sized_ ? given : given - piece.size();
   bytes.remove_prefix(used);
   packed_ += used;
@@ -176,8 +176,9 @@ Result<void> ZipStage::give(std::string_view piece) {
   return members_.feed(piece);
 }
 
-// Stored as it is by who did not know its size: it ends where a descriptor says that it does. One
-// without a signature cannot be told from data, wherever the bytes are cut.
+// Reads stored data whose size was not known when it was written: it ends where a descriptor says
+// so. A descriptor without a signature does not count: it cannot be distinguished from data if the
+// bytes may be cut anywhere.
 Result<void> ZipStage::take_unsized(std::string_view& bytes) {
   if (collected_.empty()) {
     const std::string_view data = bytes.substr(0, descriptor_in(bytes, 0));
@@ -210,7 +211,7 @@ ZipMeasure ZipStage::measure() const {
 Result<void> ZipStage::take_descriptor(std::string_view& bytes) {
   if (!collect(bytes, kLongestZipDescriptor)) return {};
   const std::optional<ZipDescriptor> descriptor = parse_zip_descriptor(collected_, measure());
-  if (!descriptor) return damaged("what should describe a member does not");
+  if (!descriptor) return damaged("the descriptor of a member is wrong");
   offset_ += descriptor->length;
   collected_.erase(0, descriptor->length);
   return end_member(descriptor->crc);

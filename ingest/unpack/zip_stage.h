@@ -1,5 +1,5 @@
-// Takes a zip archive apart while it comes: by the headers before its members, for the directory
-// stands at the end.
+// Takes a zip archive apart while it comes, by the headers before its members, because the
+// directory stands at the end.
 #pragma once
 
 #include <zlib.h>
@@ -17,8 +17,8 @@
 
 namespace faultline::unpacking {
 
-// Folders are passed over. Of a member that cannot be read (encrypted, packed in another way) the
-// reason is given.
+// Folders are passed over. If a member cannot be read (encrypted, packed in another way), it is
+// refused with the reason.
 class ZipStage : public Stage {
  public:
   using Refuse =
@@ -61,7 +61,7 @@ class ZipStage : public Stage {
   Packing packing_ = Packing::passed_over;
   bool sized_ = true;
   bool described_ = false;
-  bool inflated_ = false;  // its deflated data have come to their end
+  bool inflated_ = false;  // its deflated data have ended
   std::uint32_t said_crc_ = 0;
   std::uint64_t remaining_ = 0;  // of its data, if that is known
   std::uint64_t packed_ = 0;

@@ -13,7 +13,7 @@ namespace faultline::unpacking {
 namespace {
 
 constexpr std::size_t kBuffer = std::size_t{128} << 10;  // a block, the most zstd hands out at once
-constexpr std::size_t kFrameStart = 5;  // enough to tell how long a frame's header is
+constexpr std::size_t kFrameStart = 5;  // enough to know how long a frame's header is
 
 }  // namespace
 
@@ -33,8 +33,8 @@ Result<void> ZstdStage::feed(std::string_view bytes) {
   // A full output buffer means that zstd may be holding more.
   while (in.pos < bytes.size() || !flushed) {
     const std::size_t before = in.pos;
-    // Block by block: when one is damaged, zstd forgets what it made of those before it in one
-    // call.
+    // Feed block by block: if a block is damaged, zstd loses what it made of earlier blocks in the
+    // same call.
     in.size = std::min(bytes.size(), in.pos + wanted_);
     ZSTD_outBuffer out{buffer_.get(), kBuffer, 0};
     const std::size_t status = ZSTD_decompressStream(context_.get(), &out, &in);

@@ -47,7 +47,7 @@ bool begins_with_log_key(std::string_view text) {
   return take(text, '{') && (take_blanks(text), take(text, "\"log\""));
 }
 
-// Whether the word after a stamp can be a stream's name: cheaper to see than the stamp is to read.
+// Whether the word after a stamp can be a stream's name: cheaper than reading the stamp.
 bool names_a_stream(std::string_view text) {
   constexpr std::size_t kShortestStamp = 19;
   const std::size_t blank = text.find(' ', kShortestStamp);
@@ -82,7 +82,7 @@ Step peel_docker_json(Peeled& line, JsonText& json, Pieces& pieces, TextPool& po
   const bool last = record.log.ends_with('\n');
   if (last) record.log.remove_suffix(1);
   line.text = pool.copy(record.log);
-  // Shippers that rewrite the record often trim the line break, so there its absence means nothing.
+  // Shippers that rewrite the record often trim the line break, so its absence there means nothing.
   const bool to_stdout = record.stream == kStdout;
   if (record.enriched || (!to_stdout && record.stream != kStderr)) {
     line.text = without_control_bytes(line.text, pool);

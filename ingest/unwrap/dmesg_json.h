@@ -38,7 +38,7 @@ class DmesgJson {
   bool in_document() const { return place_ != Place::outside; }
   void leave() { *this = {}; }
 
-  // A record that still lacked its last line; outside of any document afterwards.
+  // Takes a record that still lacks its last line, and leaves the document.
   DmesgRecord take();
 
   void save(SavedWriter& saved) const;

@@ -43,10 +43,10 @@ std::string_view without_control_bytes(std::string_view text, TextPool& pool) {
   while (text.ends_with('\r')) text.remove_suffix(1);
   // A file that was truncated under its writer begins with a hole, which can be long.
   while (text.starts_with('\0')) text.remove_prefix(1);
-  // As pagers and `cat -v` show it.
+  // Pagers and `cat -v` show NUL bytes like this.
   if (text.starts_with("^@^@"))
     while (text.starts_with("^@")) text.remove_prefix(2);
-  // As a terminal shows the key, where a program's next line begins.
+  // A terminal shows the key Ctrl-C like this, before the next line of a program.
   if (text.size() > 2) take(text, "^C");
   if (!contains(text, kEscape) && !contains(text, '\0')) return text;
 

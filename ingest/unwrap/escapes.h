@@ -1,4 +1,4 @@
-// Takes out what is no text: terminal colours, NUL bytes, escapes.
+// Removes what is not text: terminal colours, NUL bytes, escapes.
 #pragma once
 
 #include <string_view>

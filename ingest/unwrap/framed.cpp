@@ -12,7 +12,7 @@
 namespace faultline {
 namespace {
 
-// Only what is taken off matters, not when it says it was.
+// Only whether something is taken off matters, not the time in it.
 constexpr Timestamp kAnyTime{};
 
 bool begins_at_bracket(Peeled& line) {

@@ -5,8 +5,9 @@
 
 namespace faultline {
 
-// A stamp, a priority, a launcher's or NCCL's label, a record: what stands before nothing but a
-// line of its own. A name with a colon does not; it may stand within a sentence.
+// Whether a text begins with something that stands only at the beginning of a line: a stamp, a
+// priority, a launcher's or NCCL's label, a record. A name with a colon does not count: it may
+// stand within a sentence.
 bool begins_a_line(std::string_view text);
 
 }  // namespace faultline

@@ -11,7 +11,7 @@ namespace faultline {
 namespace {
 
 constexpr std::size_t kMostPrefixBytes = 256;
-constexpr int kMostForeign = 64;  // lines of others between two rows
+constexpr int kMostForeign = 64;  // other lines between two rows
 
 // MPIDI_OFI_handle_cq_error(1075): OFI poll failed
 bool is_row_of_stack(std::string_view text) {
@@ -32,7 +32,7 @@ bool may_be_raised(std::string_view text) {
   return text.empty() || (take(text, ':') && (text.empty() || is_blank(text.front())));
 }
 
-// Takes off what is alike but for its numbers: the time, a line, a process.
+// Takes off a prefix that may differ in its numbers: the time, a line, a process.
 bool take_alike(std::string_view& rest, std::string_view prefix) {
   std::string_view text = rest;
   while (!prefix.empty()) {
@@ -87,7 +87,7 @@ void Heading::tell(Peeled& line) {
   if (empty() || prefixed_) return;
   std::string_view rest = line.text;
   if (!prefix_.empty() && take_alike(rest, prefix_)) return;
-  const bool tells = of_ == Of::wall || known_.rank >= 0 || !host_.empty();  // time, or who
+  const bool tells = of_ == Of::wall || known_.rank >= 0 || !host_.empty();  // a time or a speaker
   told_ = tells && knows(line.text);
   if (!told_) {
     if (prefix_.empty()) *this = {};
@@ -98,7 +98,7 @@ void Heading::tell(Peeled& line) {
   line = known_;
   line.text = text;
   line.host = host_;
-  // Below the frames stands what was raised.
+  // What was raised stands below the frames, and ends the traceback.
   if (of_ == Of::traceback && !is_blank(text.front())) of_ = Of::nothing;
 }
 
@@ -108,7 +108,7 @@ void Heading::pass(std::uint64_t lines) {
   if (!prefixed_ || foreign_ > kMostForeign) *this = {};
 }
 
-// True: the line is a row of the traceback, and what stood before it is off.
+// True: the line is a row of the traceback, and its prefix was taken off.
 bool Heading::take_prefix(Peeled& line) {
   std::string_view rest = line.text;
   if (!take_alike(rest, prefix_)) {
@@ -117,7 +117,7 @@ bool Heading::take_prefix(Peeled& line) {
   }
   prefixed_ = true;
   foreign_ = 0;
-  if (rest.ends_with(kTracebackHead)) return false;  // another one's
+  if (rest.ends_with(kTracebackHead)) return false;  // the head of another traceback
   if (line.rank < 0)
     line.rank = rank_in_words(line.text.substr(0, line.text.size() - rest.size())).rank;
   line.text = rest;
@@ -131,7 +131,7 @@ void Heading::read(Peeled& line) {
   if (!line.text.ends_with(kTracebackHead)) return;
   const std::string_view prefix = line.text.substr(0, line.text.size() - kTracebackHead.size());
   if (line.rank < 0) line.rank = rank_in_words(prefix).rank;
-  // A launcher's label stands before each line, and rows without it are another's.
+  // A launcher labels each line, so rows without its label belong to another process.
   const bool tells = !line.labelled && (line.rank >= 0 || !line.host.empty());
   if (!tells && prefix.empty()) return;
   begin(Of::traceback, line);

@@ -1,12 +1,12 @@
-// A line that tells who says the lines below it, and when. A host's syslog daemon writes to all
-// terminals:
+// A heading: a line that says from whom the lines below it are, and when they were said. A host's
+// syslog daemon writes to all terminals:
 //   Message from syslogd@gpu-node-7 at Mar  5 02:47:11 ...
 //    kernel:[  592.970198] watchdog: BUG: soft lockup - CPU#4 stuck for 23s! [python3:4242]
 // MPI names the rank above the calls that it came through:
 //   Abort(7) on node 5 (rank 5 in comm 0): Fatal error in PMPI_Init: Other MPI error, error stack:
 //   MPIR_Init_thread(138)........:
-// And a logger labels the first line of a traceback alone, or puts the same before each, in a form
-// that no layer need know:
+// And a logger labels only the first line of a traceback, or puts the same prefix before each line,
+// in a form that no layer needs to know:
 //   [2026-03-05 02:47:11 TP13] Scheduler hit an exception: Traceback (most recent call last):
 //     File "train.py", line 3, in step
 //   2026-03-05 02:47:11,123 | ERROR | [Rank 5] Traceback (most recent call last):
@@ -25,20 +25,20 @@ namespace faultline {
 
 class Heading {
  public:
-  // True: the text is such a heading of a syslog daemon's, and says nothing else.
+  // True: the text is the heading of a syslog daemon, and nothing else.
   bool begin_wall(std::string_view text, Timestamp reference);
 
-  // Lines that need not be looked at, as they are certainly no rows.
+  // Passes over lines that are certainly no rows.
   void pass(std::uint64_t lines);
 
   // A line of the source begins.
   void next_line() { told_ = false; }
 
-  // To each line as it lies in the source: tells it what the heading told, while it is below it.
+  // For each line as it lies in the source: if it is a row, gives it what the heading says.
   void tell(Peeled& line);
 
-  // And when it is out of its wrapping: takes off what stood before the heading, too. The line may
-  // be a heading itself beside what it says.
+  // For each line after unwrapping: takes off the prefix of the heading. The line may be a heading
+  // itself, beside what it says.
   void read(Peeled& line);
 
   bool empty() const { return of_ == Of::nothing; }
@@ -54,12 +54,12 @@ class Heading {
   bool take_prefix(Peeled& line);
 
   Of of_ = Of::nothing;
-  bool told_ = false;      // the line in hand
+  bool told_ = false;      // the line in hand got what the heading says
   std::string prefix_;     // of a traceback's first line
   bool prefixed_ = false;  // its rows have it, too
-  int foreign_ = 0;        // lines of others since the last row
+  int foreign_ = 0;        // other lines since the last row
   std::string host_;
-  Peeled known_;  // its views are not to be used
+  Peeled known_;  // do not use its views
 };
 
 }  // namespace faultline

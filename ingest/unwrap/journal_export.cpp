@@ -55,7 +55,8 @@ Step JournalExport::feed(std::string_view line) {
   return Step::held;
 }
 
-// Lines are only where the value's bytes happen to have line breaks; so may the length's.
+// A binary value comes in lines only because its bytes, or those of its length, happen to contain
+// line breaks.
 bool JournalExport::feed_binary(std::string_view line) {
   if (length_bytes_.size() < kLengthBytes) {
     const std::string_view bytes = line.substr(0, kLengthBytes - length_bytes_.size());

@@ -16,13 +16,13 @@ namespace faultline {
 class JournalExport {
  public:
   // The line as it is in the file: the bytes of a value are counted. Peeled: the record is
-  // complete, take it. Not mine: neither inside a record nor the beginning of one, or it makes no
-  // sense as the next line of one; should a record have been begun, it stays to be taken.
+  // complete, take it. Not mine: the line does not begin a record, nor make sense as the next line
+  // of one. If a record was begun, it can still be taken.
   Step feed(std::string_view line);
 
   bool in_record() const { return in_record_; }
 
-  // The record, complete or not; at rest afterwards.
+  // Takes the record, complete or not. Afterwards no record is begun.
   JournalRecord take();
 
   void save(SavedWriter& saved) const;

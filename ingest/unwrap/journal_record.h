@@ -20,7 +20,7 @@ struct JournalRecord {
   std::string identifier;
   std::string transport;
   std::string facility;
-  std::string received_us;  // when journald got it, and when its sender says he wrote it
+  std::string received_us;  // when journald got it; written_us: when its sender says it wrote it
   std::string written_us;
   std::string received_uptime_us;
   std::string written_uptime_us;

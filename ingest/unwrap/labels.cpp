@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::size_t kMostOfALabel = 255;
 
-// A line that begins another report itself has no label. JSON begins with a sign that much else
-// begins with, and one word is too little.
+// Whether a report begins behind a possible label, which proves the label. A line that itself
+// begins another report has no label. JSON and single words prove nothing: they are too common.
 bool report_shows_a_label(std::string_view line, std::string_view behind) {
   take(behind, "> ");
   if (behind.find_first_of(" \t") == std::string_view::npos || behind.front() == '{' ||

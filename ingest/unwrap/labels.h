@@ -1,9 +1,9 @@
 // The names of hosts that pdsh, clush or a shell loop puts before each line, "gpu-7: text", and
 // those of containers by docker-compose, "trainer  | text".
 //
-// One line alone does not tell a label from a program's own word and colon. A label is known by
-// what is seen behind it once (a line of NCCL's, the head of a tool's report); from then on it is
-// taken off every line.
+// One line alone does not show whether a word with a colon is a label or the program's own. A label
+// becomes known when something is recognised behind it once (a line of NCCL, the head of a tool's
+// report). From then on it is taken off every line.
 #pragma once
 
 #include <optional>
@@ -19,10 +19,10 @@ namespace faultline {
 struct LabelledLine {
   std::string_view label;
   std::string_view text;
-  int rank = -1;  // that the label names; then it names no host
+  int rank = -1;  // the rank that the label names; then it names no host
 };
 
-// If a text begins as if with such a label; no device has that name.
+// The label with which a text may begin. The name of a device is no label.
 std::optional<LabelledLine> possible_label(std::string_view text);
 
 class HostLabels {
@@ -31,7 +31,7 @@ class HostLabels {
 
   bool peel(Peeled& line);
 
-  // Something was read behind it.
+  // Something was read behind this label, so it is one.
   void learn(std::string_view label);
 
   bool empty() const { return known_.empty(); }

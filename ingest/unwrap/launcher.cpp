@@ -87,8 +87,8 @@ bool is_level(std::string_view name) {
 
 bool has_digit(std::string_view text) { return std::any_of(text.begin(), text.end(), is_digit); }
 
-// "Worker_TP11", "Worker_TP3_EP3", "VllmWorker TP0", "VllmWorker rank=5" of vLLM, whose ranks are
-// numbered so where an engine has neither stages of a pipeline nor copies. -1: it is no such name.
+// "Worker_TP11", "Worker_TP3_EP3", "VllmWorker TP0", "VllmWorker rank=5" of vLLM: the rank, if the
+// engine has neither stages of a pipeline nor copies. -1: it is no such name.
 int rank_in_engine(std::string_view actor) {
   if (!take(actor, "Worker_TP") && !take(actor, "VllmWorker TP") &&
       !take(actor, "VllmWorker rank="))
@@ -98,7 +98,7 @@ int rank_in_engine(std::string_view actor) {
   return actor.starts_with(' ') || actor.starts_with("_EP") ? static_cast<int>(rank) : -1;
 }
 
-// Ray prints a line once and then, if others said the same, how many did.
+// Ray prints a line once, and later how many other processes said the same.
 void take_off_ray_count(Peeled& line) {
   constexpr std::string_view kBefore = " [repeated ";
   const std::size_t begin = line.text.rfind(kBefore);
@@ -213,7 +213,8 @@ bool peel_torch_label(Peeled& line) {
   std::int64_t number = 0;
   if (role.empty() || !take_number(rest, number, kMaxRankDigits) || !take(rest, "]:")) return false;
   take(rest, ' ');
-  // Whoever has local ranks was started once a node, so a label outside counts nodes.
+  // Any other role counts local ranks: then torchrun was started once on each node, so an outer
+  // label counts nodes and is no rank.
   label_with_rank(line, role == "rank" ? number : -1, rest);
   return true;
 }
@@ -269,14 +270,14 @@ bool peel_line_number(Peeled& line) {
   return true;
 }
 
-// job.out, logs/node-7.log, /var/log/syslog: what nobody compiles.
+// job.out, logs/node-7.log, /var/log/syslog: whether a path is that of a log, not of source code.
 bool is_of_a_log(std::string_view path) {
   constexpr std::string_view kEnds[] = {".log",    ".txt",   ".out",     ".err", ".stdout",
                                         ".stderr", "syslog", "messages", "dmesg"};
   return std::ranges::any_of(kEnds, [&](std::string_view end) { return path.ends_with(end); });
 }
 
-// Whose lines a file holds, where they do not say so themselves.
+// Takes rank and host from the path of the file, if the line does not name them.
 void name_by_path(Peeled& line, std::string_view path, bool is_one_name) {
   if (const int rank = rank_by_file_name(path).rank; rank >= 0) {
     if (!line.labelled) line.rank = rank;
@@ -298,7 +299,7 @@ bool peel_grep(Peeled& line) {
   const bool is_number = std::ranges::all_of(path, is_digit);
   const bool has_letter = std::ranges::any_of(path, is_letter);
   const bool is_path = has_letter && path.find_first_of("./") != std::string_view::npos;
-  // A file that is called as its host.
+  // A file with the name of its host.
   const bool is_one_name = has_letter && !is_path && has_digit(path) && !is_device(path);
   if (!is_number && !is_path && !is_one_name) return false;
   std::string_view behind = rest;
@@ -330,14 +331,14 @@ bool peel_host_label(Peeled& line) {
   // "DistBackendError: NCCL error in: ..." and "ERROR: ..." name no host.
   if (name.empty() || name.ends_with("Error") || is_level(name) || is_device(name)) return false;
   if (take(rest, ": ")) {
-    // NCCL begins a warning with a line break, so a label may stand alone. A mere word may be the
-    // end of one that a line was broken in.
+    // NCCL begins a warning with a line break, so a label may stand alone. A word without digits
+    // may be the end of a word that was broken between two rows.
     if (!has_digit(name) && (rest.empty() || rest.front() == '[')) return false;
     if (!rest.empty() && !stands_behind_a_label(rest)) return false;
   } else {
     if (take_blanks(rest) == 0 || !take(rest, '|')) return false;
     if (!rest.empty() && !take(rest, ' ')) return false;
-    // A bare number is that of a row.
+    // A bare number is the number of a row.
     if (std::ranges::none_of(name, is_letter) || is_record_of_a_bmc(rest)) return false;
     if (!has_digit(name) && !stands_behind_a_label(rest)) return false;
   }

@@ -1,5 +1,5 @@
 // What launchers put before the lines of the processes they start. The ranks are global ones; a
-// number that counts only within a host is taken off and not believed.
+// number that counts only within a host is taken off and ignored.
 #pragma once
 
 #include "ingest/unwrap/peeled.h"
@@ -37,13 +37,14 @@ bool peel_srun_label(Peeled& line);
 bool peel_line_number(Peeled& line);
 
 // "logs/gpu-7.log:4242:text", "kern.log:text", "4242:text": the file and the number that grep puts
-// before what begins a line, and before anything where the file is a log.
+// before a line. The text must begin like a line, unless file and number are there and the file is
+// a log.
 bool peel_grep(Peeled& line);
 
 // "RANK3: msg", "Node 0: msg", made by hand.
 bool peel_handmade(Peeled& line);
 
-// A device's name, before a colon, is no host's.
+// Whether this is the name of a device. Before a colon, it is no host.
 bool is_device(std::string_view name);
 
 // "worker-0: msg" of pdsh and MPIJob, "trainer-1  | msg" of docker-compose.

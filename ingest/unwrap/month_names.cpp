@@ -17,7 +17,7 @@ struct Name {
   unsigned month;
 };
 
-// In small letters, without the point that some languages put behind. German, French, Spanish,
+// In lower case, without the point that some languages put behind. German, French, Spanish,
 // Portuguese, Italian, Dutch, the Scandinavian languages, Polish, Czech, Turkish, Russian.
 constexpr auto kOthers = std::to_array<Name>({
     {"jan", 1},  {"janv", 1}, {"ene", 1},   {"gen", 1},  {"sty", 1},  {"led", 1},  {"oca", 1},

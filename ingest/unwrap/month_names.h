@@ -5,7 +5,7 @@
 
 namespace faultline {
 
-// Quick. Of a text that it denies, take_month knows nothing, nor does it behind a year.
+// A quick check: if it returns false, take_month finds no month in front, nor behind a year.
 bool may_begin_with_month(std::string_view text);
 
 // Takes the name off the front; 0, and nothing taken, if there is none.

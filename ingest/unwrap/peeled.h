@@ -10,10 +10,10 @@ namespace faultline {
 struct Peeled {
   std::string_view text;
   std::string_view host;
-  std::string_view program;    // syslog's or the journal's name of who wrote it
+  std::string_view program;    // the one that wrote it, as syslog or the journal names it
   bool host_is_label = false;  // a pod's or container's name; gives way to a host's own
   EventTime time;
-  bool year_assumed = false;  // its stamp names none
+  bool year_assumed = false;  // its stamp has no year
   int rank = -1;
   int repeated = 1;
   bool from_user_space = false;
@@ -21,7 +21,8 @@ struct Peeled {
   bool is_remark = false;  // its logger says that it is information or a warning, no error
   bool labelled = false;   // a launcher's label is off; "3: " after it is the program's own text
 
-  // Layers come off from the outside in, and inner ones are nearer to the event.
+  // Layers come off from the outside in. Inner ones count more, because they are nearer to the
+  // event.
   void named_by_host(std::string_view name);
   void named_by_label(std::string_view name);
   void stamped(const EventTime& stamp);

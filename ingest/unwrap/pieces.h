@@ -40,7 +40,7 @@ class Pieces {
 
  private:
   struct Waiting {
-    Peeled known;  // around the first piece; its views are not to be used
+    Peeled known;  // around the first piece; do not use its views
     std::string host;
     std::string text;
     bool begun = false;

@@ -8,7 +8,7 @@ namespace faultline {
 
 class SavedWriter : public SavedBytesWriter {
  public:
-  void peeled(const Peeled& value);  // all but its text
+  void peeled(const Peeled& value);  // without text, program, year_assumed and is_remark
 };
 
 class SavedReader : public SavedBytesReader {

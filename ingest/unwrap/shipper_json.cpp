@@ -19,14 +19,14 @@ using simdjson::ondemand::json_type;
 
 enum class Slot { line, time, host, label, program };
 
-// By their path. Of the fields of one slot the upper one counts.
+// Fields by their path. If a record has several for one slot, the upper row counts.
 struct ShippedField {
   Slot slot;
   std::string_view path;
 };
 
 constexpr ShippedField kShippedFields[] = {
-    {Slot::line, "details.message"},      // a node's monitor, of what it quotes
+    {Slot::line, "details.message"},      // a line that a node's monitor quotes
     {Slot::line, "message"},              // Vector, Filebeat, Logstash, rsyslog
     {Slot::line, "log"},                  // Fluent Bit, Docker
     {Slot::line, "msg"},                  // programs that log JSON themselves
@@ -85,7 +85,7 @@ constexpr ShippedField kShippedFields[] = {
 };
 constexpr std::size_t kSlots = 5;
 
-// Of events that tell by their fields, and whose message is no line: NVSentinel's.
+// Fields of events whose message is no log line, because their fields say it all: NVSentinel's.
 constexpr std::array<std::string_view, 3> kOfEvents{"entitiesImpacted", "entities_impacted",
                                                     "HealthEvent"};
 
@@ -107,7 +107,7 @@ std::optional<EventTime> epoch_stamp(std::string_view text) {
   constexpr std::size_t kSecondsDigits = 10;
   const std::string_view digits = text.substr(0, text.find_first_not_of("0123456789"));
   if (digits.size() < kSecondsDigits || digits.size() > 19) return std::nullopt;
-  // Six digits behind the point, wherever it stands.
+  // Make it microseconds: six digits behind the point, wherever it stands.
   std::string number(digits);
   std::string_view rest = text.substr(digits.size());
   std::size_t known = 0;
@@ -172,7 +172,7 @@ bool set_shipped(simdjson::ondemand::value& value, json_type type, std::size_t i
   return true;
 }
 
-// `path`: where the object stands, for its fields to be added to.
+// `path`: the path of the object, to which those of its fields are added.
 bool read_shipped(simdjson::ondemand::object object, std::string& path, int depth,
                   ShippedRecord& record) {
   const std::size_t length = path.size();
@@ -278,7 +278,7 @@ bool names_a_line_field(std::string_view text) {
     const std::string_view key = field.path.substr(field.path.rfind('.') + 1);
     for (std::size_t at = text.find(key, 1); at != std::string_view::npos;
          at = text.find(key, at + 1)) {
-      // Behind a point, where the names of a path are joined into one.
+      // The name may stand behind a point, if the names of a path are joined into one.
       if (text[at - 1] != '"' && text[at - 1] != '.') continue;
       if (text.substr(at + key.size()).starts_with('"')) return true;
     }

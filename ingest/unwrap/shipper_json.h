@@ -1,5 +1,5 @@
 // The records that log shippers make of lines: a JSON object whose fields hold the line, its time
-// and its host. Which fields those are is a table; who wrote the record need not be known.
+// and its host. A table has the names of these fields; which shipper it was does not matter.
 #pragma once
 
 #include <string>
@@ -23,10 +23,10 @@ Step peel_shipper_json(Peeled& line, JsonText& json, TextPool& pool);
 // Whether an object has a field that holds a line.
 bool is_shipper_json(std::string_view object);
 
-// The fields that were looked for, to be told to a sender whose records have none.
+// The fields that are looked for, for a hint to a sender whose records have none.
 std::string names_of_line_fields();
 
-// Whether a text that may be cut off has such a field, by its looks.
+// Whether a text, which may be cut off, seems to have such a field.
 bool names_a_line_field(std::string_view text);
 
 }  // namespace faultline

@@ -14,7 +14,7 @@ using namespace std::chrono;
 constexpr std::array<std::string_view, 7> kWeekdays{"Mon", "Tue", "Wed", "Thu",
                                                     "Fri", "Sat", "Sun"};
 
-// No kernel has been up for thirty years; a bigger number is a time of day since 1970.
+// No kernel has been up for thirty years; a bigger number counts seconds since 1970.
 constexpr std::int64_t kMaxUptimeSeconds = 1'000'000'000;
 
 bool take_two_digits(std::string_view& rest, int& number) {
@@ -71,10 +71,10 @@ bool take_seconds_of_minute(std::string_view& rest, YearlessTime& time) {
   return true;
 }
 
-// A line is not from much later than the one before it that tells its year.
+// A line is not much later than the last line before it that has a year.
 constexpr days kMostAhead{31};
 
-// In the year that brings it nearest to reference. 29 February exists only in some years.
+// In the year that brings it nearest to `reference`. 29 February exists only in some years.
 std::optional<EventTime> with_year(const YearlessTime& time, Timestamp reference) {
   const year about = year_month_day{floor<days>(reference)}.year();
   std::optional<Timestamp> nearest;
@@ -187,7 +187,7 @@ std::optional<EventTime> take_month_day_stamp(std::string_view& rest, Timestamp 
 
 namespace {
 
-// "Thu ", or a word of another language, which only the month behind it makes one.
+// "Thu ", or a word of another language: only the month behind it shows that it is a weekday.
 bool take_weekday(std::string_view& text) {
   constexpr std::size_t kLongest = 8;  // bytes
   if (text.empty() || is_digit(text.front())) return false;

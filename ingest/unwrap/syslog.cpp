@@ -141,7 +141,8 @@ int take_place_in_engine(std::string_view& rest) {
   return in_stages ? -1 : static_cast<int>(rank);
 }
 
-// The middle of the year, to which every day of it is nearer than to any other year's.
+// Takes a year off, and returns its middle: each day of it is nearer to that than to the middle of
+// another year.
 std::optional<Timestamp> take_year(std::string_view& rest) {
   using namespace std::chrono;
   std::string_view text = rest;
@@ -272,7 +273,7 @@ bool peel_bracketed_stamp(Peeled& line) {
   if (!stamp || !take(rest, "] ") || rest.empty()) return false;
   if (starts_like_nccl(rest)) return false;  // it is NCCL's own
   if (rank >= 0) line.rank = rank;
-  // One in front of it is on every line, and may know its zone.
+  // If a stamp stands in front of it, that one counts: it is on every line, and may have a zone.
   if (!line.time.known()) line.stamped(stamp->time);
   line.text = rest;
   peel_host_and_tag(line, Expect::perhaps_header);

@@ -21,8 +21,8 @@ struct GpuXid {
   std::string process;                  // at most 15 bytes of its name
   std::string detail;                   // the text after the code
   std::optional<int> caused_by;         // "caused by previous Xid 31"
-  bool xid_line = true;  // false: told by another NVRM line ("has fallen off the bus")
-  int repeated = 1;      // "message repeated 3 times"
+  bool xid_line = true;                 // false: from another NVRM line ("has fallen off the bus")
+  int repeated = 1;                     // "message repeated 3 times"
   bool operator==(const GpuXid&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(GpuXid, (),
@@ -48,7 +48,7 @@ struct SwitchError {
   std::string printed;      // Fatal, Non-fatal, Correctable; empty: the line has no such word
   std::optional<int> link;  // the switch's port
   std::string detail;
-  bool goes_on = false;  // registers of the error that a line before tells of
+  bool goes_on = false;  // more registers of the error in a line before
   std::string teller;    // driver, fabric_manager
   int repeated = 1;
   bool operator==(const SwitchError&) const = default;
@@ -56,11 +56,11 @@ struct SwitchError {
 BOOST_DESCRIBE_STRUCT(SwitchError, (),
                       (nvswitch, code, printed, link, detail, goes_on, teller, repeated))
 
-// The GPU driver was loaded or taken out: what its GPUs say in between is maintenance.
+// The GPU driver was loaded or unloaded: what its GPUs report in between is maintenance.
 struct GpuDriver {
   static constexpr std::string_view kKind = "gpu_driver";
   bool loaded = false;
-  std::string version;  // of one that was loaded
+  std::string version;  // if it was loaded
   bool operator==(const GpuDriver&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(GpuDriver, (), (loaded, version))
@@ -73,8 +73,8 @@ struct HostStopping {
 };
 BOOST_DESCRIBE_STRUCT(HostStopping, (), (how))
 
-// The wall clock when the kernel's clock stood where the event's uptime says. From the kernel, or
-// from whoever sent the log and knew when the host had booted (then the uptime is 0).
+// What the wall clock said at the event's uptime. From the kernel, or from the sender of the log,
+// who knew when the host had booted (then the uptime is 0).
 struct ClockReading {
   static constexpr std::string_view kKind = "clock_reading";
   std::int64_t wall_us = 0;
@@ -86,7 +86,7 @@ BOOST_DESCRIBE_STRUCT(ClockReading, (), (wall_us, teller))
 // Lines of the kernel that never reached this log.
 struct LinesLost {
   static constexpr std::string_view kKind = "lines_lost";
-  std::int64_t lines = 0;  // 0: nobody counted
+  std::int64_t lines = 0;  // 0: not counted
   std::string teller;      // journald, kernel
   bool operator==(const LinesLost&) const = default;
 };

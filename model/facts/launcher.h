@@ -11,7 +11,7 @@
 
 namespace faultline {
 
-// A process of the job ended, and not well.
+// A process of the job ended badly.
 struct ProcessExit {
   static constexpr std::string_view kKind = "process_exit";
   std::string teller;      // torchrun, srun, mpirun, hydra, kubernetes, ray, shell
@@ -23,7 +23,7 @@ struct ProcessExit {
   std::optional<int> signal;
   std::string reason;      // OOMKilled, Out Of Memory, Killed, …: as printed
   std::string error_file;  // of torchrun's table
-  bool first = false;      // the teller holds it to be the first failure
+  bool first = false;      // the teller takes it for the first failure
   bool told_to = false;    // the teller itself sent the signal: a consequence
   bool operator==(const ProcessExit&) const = default;
 };

@@ -26,8 +26,8 @@ struct CommunicatorInit {
   std::optional<int> key;
   std::string function;   // ncclCommInitRank, ncclCommSplit, …; empty if not printed
   bool complete = false;  // false: Init START
-  std::int64_t thread =
-      0;  // that printed it: lines that name no communicator belong to its thread's
+  // The thread that printed the line: lines that name no communicator are matched by their thread.
+  std::int64_t thread = 0;
   bool operator==(const CommunicatorInit&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(CommunicatorInit, (),
@@ -37,7 +37,7 @@ BOOST_DESCRIBE_STRUCT(CommunicatorInit, (),
 enum class CommunicatorEnding { destroyed, abort_started, aborted, revoke_started, revoked };
 BOOST_DESCRIBE_ENUM(CommunicatorEnding, destroyed, abort_started, aborted, revoke_started, revoked)
 
-// A communicator came to its end on one rank; its pointer may be used again.
+// A communicator ended on one rank; its pointer may be used again.
 struct CommunicatorEnd {
   static constexpr std::string_view kKind = "communicator_end";
   std::uint64_t communicator = 0;
@@ -63,16 +63,15 @@ struct CommunicatorShape {
 BOOST_DESCRIBE_STRUCT(CommunicatorShape, (),
                       (communicator, rank, nranks, nodes, local_ranks, local_rank))
 
-// How a process is set up: one answer to one question, of those whose answers can be compared
-// between ranks and with the last start. A process gives most of them once, some per communicator.
+// One setting of a process, if it can be compared between ranks and with the last start. A process
+// prints most settings once, and some once for each communicator.
 //
 //   group        name                     value
 //   version      nccl, nccl_git, driver   2.27.7+cuda12.8, v2.30u1 86fa684d, 12080
 //   environment  NCCL_IB_HCA              mlx5_0,mlx5_1
 //   config       Blocking, …              1; of a communicator, as the program set it
 //   network      used                     IB, Socket, AWS Libfabric
-//   devices      IB, Socket               mlx5_0:1/RoCE mlx5_1:1/RoCE; in the order of their
-//   numbers.
+//   devices      IB, Socket               mlx5_0:1/RoCE mlx5_1:1/RoCE; in order of their numbers.
 //                                         Empty: none. A merged NIC: mlx5_0:1/IB+mlx5_1:1/IB. Ends
 //                                         with " ..." where NCCL had no room for all
 //                IB/0, IB/1               mlx5_0:1/IB; 2.3, which prints a line for each
@@ -93,11 +92,11 @@ BOOST_DESCRIBE_STRUCT(CommunicatorShape, (),
 //   affinity     0                        0-31; by CUDA device
 //   ring         0                        0 1 2 3; by channel, from rank 0 of a communicator
 //
-// What scripts, `env` and launchers say, as against what NCCL says that it read:
+// What scripts, `env` and launchers say; NCCL may have read something else:
 //   script       NCCL_DEBUG               INFO
 //   launch       world size, nodes,       64, 8, 8
 //                processes (of a node)
-// And PyTorch of what is in force:
+// What PyTorch says is in force:
 //   torch        TORCH_NCCL_BLOCKING_WAIT 0
 //                TIMEOUT(ms)              600000; of the group of all ranks
 struct Setting {
@@ -111,12 +110,12 @@ struct Setting {
 BOOST_DESCRIBE_STRUCT(Setting, (), (group, name, value, thread))
 
 // Two ranks of a communicator were connected: one fact for all the lines that differ only in the
-// channel. The line names no communicator; the thread or what came before it does.
+// channel. The line names no communicator; its thread or the lines before it show which one it is.
 struct PeerConnection {
   static constexpr std::string_view kKind = "peer_connection";
   int from = 0;  // -1: a switch that reduces (COLLNET)
   int to = 0;
-  std::string direction;  // send, receive; empty where one line stands for both
+  std::string direction;  // send, receive; empty if one line stands for both
   std::string transport;  // P2P/CUMEM, P2P/IPC, SHM/direct, NET/IB, NET/Socket, COLLNET/SHARP
   int device = -1;        // NET: index of the NIC among the process's devices
   bool gdr = false;
@@ -135,7 +134,7 @@ BOOST_DESCRIBE_STRUCT(PeerConnection, (),
 struct SetupStep {
   static constexpr std::string_view kKind = "setup_step";
   std::string step;
-  std::optional<double> seconds;  // where the line tells how long it took
+  std::optional<double> seconds;  // how long it took, if the line says so
   std::int64_t thread = 0;
   bool operator==(const SetupStep&) const = default;
 };

@@ -1,5 +1,5 @@
-// What tools say that look at a job from outside its ranks' logs: ncclras, NCCL's Inspector, a
-// proxy's dump.
+// What tools report that look at a job from outside, not through its ranks' logs: ncclras, NCCL's
+// Inspector, a proxy's dump.
 #pragma once
 
 #include <boost/describe.hpp>
@@ -11,11 +11,11 @@
 
 namespace faultline {
 
-// A report begins: what earlier ones of this tool said of the present may no longer hold.
+// A report begins: what earlier reports of this tool said may no longer hold.
 struct ReportOpened {
   static constexpr std::string_view kKind = "report_opened";
   std::string tool;        // ncclras, proxy
-  bool names_all = false;  // false: it names only what is out of the ordinary
+  bool names_all = false;  // false: it names only what is unusual
   bool operator==(const ReportOpened&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(ReportOpened, (), (tool, names_all))
@@ -27,12 +27,12 @@ struct RankReport {
   std::string communicator_id;  // 0x…: equal to the commId of Init lines from 2.26 on
   int nranks = 0;
   int rank = -1;     // in the communicator; -1: not named
-  int ranks = 1;     // how many this is said of; more than one are not named
+  int ranks = 1;     // how many ranks this is about; if more than one, they are not named
   std::string host;  // as the tool names it; ncclras gives an address
   std::int64_t pid = 0;
   int cuda_device = -1;
-  std::string
-      state;  // running, init, finalize, abort, missing, unresponsive, dead; empty: not said
+  // running, init, finalize, abort, missing, unresponsive, dead; empty: not said
+  std::string state;
   std::string error;  // the asynchronous error, if there is one
   // AllReduce, …: what the counts below count; "collective": all kinds together; empty: no counts
   std::string operation;
@@ -67,7 +67,7 @@ struct ProxyOperation {
   std::string kind;  // Send, Recv, Coll
   int peer = -1;
   int channel = -1;
-  std::string waits_for;  // gpu, network, flush, post, done; empty: not told
+  std::string waits_for;  // gpu, network, flush, post, done; empty: not said
   bool operator==(const ProxyOperation&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(ProxyOperation, (),

@@ -13,10 +13,10 @@ namespace faultline {
 
 // The process group that a line is about, as its prefix names it.
 struct TorchGroup {
-  int id = -1;              // in order of creation on this process: no two ranks need agree on it
-  std::string name;         // 0, 1, …, a hash: what ranks agree on; empty: the line does not say
+  int id = -1;              // counts the groups of this process; other ranks may count differently
+  std::string name;         // 0, 1, …, a hash: the same on all ranks; empty: the line does not say
   std::string description;  // default_pg, …
-  int rank = -1;            // in the group, which is not the global one; -1: not said
+  int rank = -1;            // in the group, not the global rank; -1: not said
   bool operator==(const TorchGroup&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(TorchGroup, (), (id, name, description, rank))
@@ -31,7 +31,7 @@ struct WatchdogTimeout {
   std::optional<std::uint64_t> numel_out;
   std::optional<std::int64_t> timeout_ms;
   std::optional<std::int64_t> ran_ms;  // since the CPU enqueued it
-  bool blocking = false;               // told by the waiting thread, not by the watchdog
+  bool blocking = false;               // said by the waiting thread, not by the watchdog
   bool operator==(const WatchdogTimeout&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(WatchdogTimeout, (),
@@ -54,15 +54,14 @@ BOOST_DESCRIBE_STRUCT(WatchdogStatus, (), (group, teller, failed, enqueued, star
 // A rank was told to dump what it knows: by its own watchdog, or by a rank that timed out before.
 struct DumpSignal {
   static constexpr std::string_view kKind = "dump_signal";
-  TorchGroup group;    // the process's first one, whichever timed out
+  TorchGroup group;    // the process's first group, whichever group timed out
   std::string from;    // self, other
   int from_rank = -1;  // global
   bool operator==(const DumpSignal&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(DumpSignal, (), (group, from, from_rank))
 
-// The watchdog's own thread does not get on: a call into CUDA or NCCL does not return, or the GIL
-// is held.
+// The watchdog's own thread is stuck: a call into CUDA or NCCL does not return, or the GIL is held.
 struct WatchdogStuck {
   static constexpr std::string_view kKind = "watchdog_stuck";
   TorchGroup group;
@@ -72,13 +71,13 @@ struct WatchdogStuck {
 };
 BOOST_DESCRIBE_STRUCT(WatchdogStuck, (), (group, seconds, gil))
 
-// Of a desync report, or Horovod's list: what its teller believes of these ranks of the group.
+// An entry of a desync report or of Horovod's list: what it says of these ranks of the group.
 struct DesyncEntry {
   static constexpr std::string_view kKind = "desync_entry";
   std::vector<int> ranks;
   std::string what;  // timed_out, never_joined, not_finished, not_joined, started, finished;
-                     // not_submitted: told by Horovod, the operation is the tensor;
-                     // not_entered, entered: told by torchfrtrace
+                     // not_submitted: from Horovod, the operation is the tensor;
+                     // not_entered, entered: from torchfrtrace
   std::optional<std::uint64_t> sequence;
   std::string operation;
   bool operator==(const DesyncEntry&) const = default;
@@ -95,11 +94,11 @@ struct BarrierMissed {
 };
 BOOST_DESCRIBE_STRUCT(BarrierMissed, (), (ranks, timeout_ms, all_named))
 
-// What a rank called, where ranks that compared their calls found them different.
+// What a rank called, printed when ranks compared their calls and found a difference.
 struct CalledCollective {
   static constexpr std::string_view kKind = "called_collective";
   int rank = -1;     // in the group
-  bool own = false;  // the teller's; false: of the rank that it differs from
+  bool own = false;  // of the rank that prints it; false: of the rank from which it differs
   std::optional<std::uint64_t> sequence;
   std::string operation;
   std::string shape;
@@ -129,15 +128,15 @@ BOOST_DESCRIBE_STRUCT(SourceLine, (), (line, offset, text))
 // A Python traceback, joined over its lines.
 struct PythonException {
   static constexpr std::string_view kKind = "python_exception";
-  static constexpr std::string_view kOfCpp = "a C++ exception";  // the type of what ended a program
+  static constexpr std::string_view kOfCpp = "a C++ exception";  // the type, if one ended a program
   std::string type;     // torch.distributed.DistBackendError
   std::string message;  // its first line
   std::string file;     // of the innermost frame
   std::int64_t file_line = 0;
   std::string function;
   bool follows = false;   // "During handling of the above exception": the one before is the cause
-  bool original = false;  // of a worker process, whose parent has raised it again just before
-  std::vector<SourceLine> lines;  // its beginning, and the end of it
+  bool original = false;  // of a worker process; its parent has raised it again just before
+  std::vector<SourceLine> lines;  // its first and its last ones
   bool operator==(const PythonException&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(PythonException, (),
@@ -146,7 +145,7 @@ BOOST_DESCRIBE_STRUCT(PythonException, (),
 // Where a thread stands, from a dump of its stack.
 struct StackTop {
   static constexpr std::string_view kKind = "stack_top";
-  std::string tool;  // py-spy, faulthandler, gdb; debug-server: it says why there is no stack
+  std::string tool;  // py-spy, faulthandler, gdb; debug-server: `frames` says why there is no stack
   std::int64_t pid = 0;
   std::string thread;
   std::vector<std::string> frames;  // innermost first

@@ -1,6 +1,6 @@
-// For FAULTLINE_PORTABLE: what the static libraries of g++ 12 want of a glibc that is newer
-// than 2.34. A definition within the binary comes before glibc's, so that the name does not occur
-// among what it asks of the machine (packaging/portable/check.sh).
+// For FAULTLINE_PORTABLE: functions of a glibc newer than 2.34 that the static libraries of g++ 12
+// use. A definition in the binary comes before glibc's, so the binary does not need the function on
+// the machine (packaging/portable/check.sh).
 #include <dlfcn.h>
 #include <link.h>
 #include <sys/random.h>
@@ -23,7 +23,7 @@ void* pointer(ElfW(Addr) address) {
   return reinterpret_cast<void*>(address);  // NOLINT(performance-no-int-to-ptr)
 }
 
-// Whether the address lies in this object, and where its frames are described.
+// Whether the address is in this object, and where its frames are described.
 int look_into(dl_phdr_info* object, std::size_t, void* data) {
   auto& search = *static_cast<Search*>(data);
   const ElfW(Phdr)* holds = nullptr;
@@ -49,8 +49,8 @@ int look_into(dl_phdr_info* object, std::size_t, void* data) {
 extern "C" {
 
 // GLIBC_2.35; the unwinder of libgcc_eh asks it for every frame that an exception goes through.
-// This is how the unwinder itself did it before: through the list of what is loaded. Nothing is
-// loaded once the program runs, and there are four objects.
+// Does what the unwinder did before: goes through the list of loaded objects. There are four, and
+// none is loaded later.
 __attribute__((visibility("hidden"))) int _dl_find_object(void* address,
                                                           dl_find_object* result) noexcept {
   Search search{reinterpret_cast<ElfW(Addr)>(address), result};
@@ -60,7 +60,8 @@ __attribute__((visibility("hidden"))) int _dl_find_object(void* address,
 // GLIBC_2.36; std::random_device of libstdc++ takes its numbers from it.
 __attribute__((visibility("hidden"))) std::uint32_t arc4random() noexcept {
   std::uint32_t number = 0;
-  if (getentropy(&number, sizeof number) != 0) std::abort();  // no kernel that glibc 2.34 runs on
+  if (getentropy(&number, sizeof number) != 0)
+    std::abort();  // never fails on kernels of glibc 2.34
   return number;
 }
 

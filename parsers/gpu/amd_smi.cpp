@@ -16,12 +16,12 @@ using tool_text::indentation;
 using tool_text::is_count;
 using tool_text::take_front;
 
-// Sections and keys that are kept of a GPU. In an excerpt the section may be missing.
+// The sections and keys of a GPU that are kept. In an excerpt the section may be missing.
 constexpr std::string_view kKept[] = {
     "ECC",     "ECC_BLOCKS", "USAGE", "POWER",    "TEMPERATURE", "THROTTLE", "RETIRED",
     "PENDING", "UN_RES",     "PCIE",  "XGMI_ERR", "STATUS",      "LIMIT",    "MARKET_NAME"};
-// By which an excerpt is known that begins without its GPU: nothing else prints these; the first
-// are headings.
+// An excerpt that begins without its GPU is recognised by these, because nothing else prints them.
+// The first array has headings, the second keys.
 constexpr std::string_view kGpuSections[] = {"ECC", "ECC_BLOCKS", "PCIE", "THROTTLE", "UN_RES"};
 constexpr std::string_view kGpuKeys[] = {"XGMI_ERR",
                                          "PAGE_ADDRESS",
@@ -99,7 +99,7 @@ bool is_known(const KeyAndValue& line) {
          (is_one_of(line.key, kPageKeys) && line.value == kNoPages);
 }
 
-// An excerpt of a NIC begins with a heading: environments and programs print keys like the others.
+// An excerpt of a NIC must begin with a heading, because other programs print the same keys.
 bool may_begin(const KeyAndValue& line) {
   return is_known(line) && (!is_nic_key(line) || line.value.empty());
 }
@@ -124,7 +124,7 @@ class Sections : public PartDocument {
     if (stage_ == kNothing || words_.empty()) {
       if (!may_begin(*line)) return Line::after;
       words_.clear();
-      push_key(0, {});  // as if its GPU stood above
+      push_key(0, {});  // stands for the missing line of the GPU
       stage_ = kGpu;
     }
     if (!known && indent <= indent_of(words_.front())) return Line::foreign;
@@ -156,7 +156,7 @@ class Sections : public PartDocument {
     } else if (line.key == "TIMESTAMP" && is_count(line.value)) {
       read_time(line.value);
     } else if (line.key == "MAX_PCIE_WIDTH" || line.key == "MAX_PCIE_SPEED") {
-      // As the present ones are called, so that they can be compared.
+      // Named like the current width and speed, so that they can be compared.
       gpu().value(line.key == "MAX_PCIE_WIDTH" ? "MAX_PCIE / WIDTH" : "MAX_PCIE / SPEED",
                   line.value);
     } else if (is_one_of(std::string_view(path).substr(0, path.find(" / ")), kKept) ||
@@ -172,20 +172,20 @@ class Sections : public PartDocument {
     if (value < kLatest) time_ = Timestamp(std::chrono::seconds(value));
   }
 
-  // Each value rests on its own line, under the number of the GPU alone: each command tells other
-  // names.
+  // A part for each value, so that its evidence is its own line. It is named only by the number of
+  // the GPU, because the commands print different other names.
   OpenPart& gpu() {
     OpenPart& part = open("gpu");
     part.name("index", index());
     return part;
   }
 
-  // Of the GPU or NIC in hand; empty: an excerpt began below it.
+  // The number of the current GPU or NIC; empty: the excerpt began below its line.
   std::string index() const {
     return words_.empty() ? std::string() : std::string(key_of(words_.front()));
   }
 
-  // Which GPU has that number.
+  // The part that says which GPU has this number.
   OpenPart& identity() {
     const auto is_identity = [](const OpenPart& each) { return each.has_value(kIdentity); };
     if (OpenPart* part = find_if(is_identity)) return *part;
@@ -194,7 +194,7 @@ class Sections : public PartDocument {
     return part;
   }
 
-  // Ports stand twice: as interfaces, and below the RDMA device that they belong to.
+  // A port is printed twice: as an interface, and below its RDMA device.
   void read_nic(const std::string& path, const KeyAndValue& line) {
     const bool rdma = path.find("RDMA_DEVICE") != std::string::npos;
     if (line.value.empty()) {
@@ -243,7 +243,7 @@ class Sections : public PartDocument {
       open_port();
       return;
     }
-    // The first port of a device is the one that its name stands above.
+    // The first port of a device is already open, since the device's name was read.
     if (port().name_of("netdev").empty() && !port().has_value("STATE")) return;
     const std::string device(port().name_of("device"));
     const std::string guid(port().name_of("node_guid"));

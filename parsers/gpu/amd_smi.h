@@ -1,5 +1,5 @@
-// What amd-smi prints of GPUs and NICs as sections: static, metric, list, bad-pages. Keys in
-// capitals, indented below the GPU or NIC that they are of.
+// The output of amd-smi static, metric, list and bad-pages: sections with keys in capitals,
+// indented below their GPU or NIC.
 #pragma once
 
 #include <memory>

@@ -16,7 +16,7 @@ using namespace tool_text;
 
 using Words = std::vector<std::string_view>;
 
-// Columns of monitor that are kept, as this and older versions call them, and as one name.
+// The columns of monitor that are kept: the title in some version, and one name for all versions.
 struct Column {
   std::string_view title;
   std::string_view name;
@@ -48,7 +48,7 @@ Words cells_with_units(std::string_view text) {
   return cells;
 }
 
-// The columns of monitor; none: it is no head of it.
+// The columns of monitor; none: the line is not its head.
 Words columns_in(std::string_view text) {
   Words columns = words_of(text, 64);
   const std::size_t gpu = !columns.empty() && columns[0] == "TIMESTAMP" ? 1 : 0;
@@ -60,7 +60,7 @@ Words columns_in(std::string_view text) {
   return known || columns[gpu + 1] == "POWER" ? columns : Words();
 }
 
-// Two tables tell of links: by the ports of a GPU, and by the GPUs that they lead to.
+// There are two tables of links: by the ports of a GPU, and by the GPUs to which they lead.
 constexpr std::string_view kByPort = "GPU LINK PORT STATUS";
 
 bool is_titled_links(std::string_view text) {

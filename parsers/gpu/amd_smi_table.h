@@ -1,4 +1,4 @@
-// What amd-smi prints as tables: without a command, monitor, and the states of XGMI links.
+// The tables of amd-smi: without a command, of monitor, and of the states of XGMI links.
 #pragma once
 
 #include <memory>

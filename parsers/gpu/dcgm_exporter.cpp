@@ -16,7 +16,7 @@ using namespace tool_text;
 
 constexpr std::string_view kPrefix = "DCGM_FI_";
 
-// What is kept, under the names that other tools have for it.
+// The metrics that are kept, and the names that other tools give them.
 struct Metric {
   std::string_view name;
   std::string_view known_as;
@@ -34,7 +34,7 @@ constexpr Metric kMetrics[] = {
     {"DCGM_FI_DEV_CLOCKS_EVENT_REASONS", "clocks_event_reasons.active", true},
 };
 
-// Takes name="value" off the front of what stands between braces.
+// Takes name="value" off the front of the text between the braces.
 bool take_label(std::string_view& text, std::string_view& name, std::string_view& value) {
   if (!take_until(text, "=\"", name)) return false;
   std::size_t end = 0;
@@ -88,7 +88,7 @@ class Exporter : public PartDocument {
     const auto* metric = std::ranges::find(kMetrics, row->metric, &Metric::name);
     if (metric == std::end(kMetrics) || cut()) return Line::part;
     if (row->index.empty() && row->uuid.empty() && !normal_pci(row->pci)) return Line::part;
-    // Each metric rests on its own line.
+    // A part for each metric, so that its evidence is its own line.
     OpenPart& gpu = open("gpu");
     gpu.name("index", row->index);
     gpu.name("uuid", row->uuid);

@@ -1,4 +1,4 @@
-// What dcgm-exporter serves to Prometheus, as curl prints it: a line for each metric of each GPU.
+// The answer of dcgm-exporter to Prometheus or curl: a line for each metric of each GPU.
 //
 //   # HELP DCGM_FI_DEV_XID_ERRORS Value of the last XID error encountered.
 //   DCGM_FI_DEV_XID_ERRORS{gpu="1",UUID="GPU-604ac76c-…",pci_bus_id="00000000:2A:00.0",

@@ -23,7 +23,7 @@ bool is_note(std::string_view name) {
   return name == "Error" || name == "Warning" || name == "Warnings" || name == "Info";
 }
 
-// "3" of "GPU 3 had …", "GPU3: Fail"
+// "3" in "GPU 3 had …" and "GPU3: Fail"
 std::string_view gpu_in_front(std::string_view text) {
   if (!take_front(text, "GPU")) return {};
   take_front(text, " ");
@@ -36,7 +36,7 @@ class Diagnostic : public PartDocument {
   Diagnostic() : PartDocument("dcgmi-diag") {}
 
  private:
-  // In words_, while the rows of a test are read.
+  // Indices into words_ while the rows of a test are read.
   enum Word { kTest, kResult, kNote, kNoteText, kWords };
   enum Stage { kHead, kRows };
 
@@ -92,7 +92,7 @@ class Diagnostic : public PartDocument {
     word(text);
   }
 
-  // "Fail - GPU: 3, 5" is told of the host and of both.
+  // "Fail - GPU: 3, 5" is reported for the host and for both GPUs.
   void tell_test() {
     tell_note();
     if (words_.size() < 2) return;
@@ -109,7 +109,7 @@ class Diagnostic : public PartDocument {
     if (words_.size() < kWords) return;
     const std::string_view gpu = gpu_in_front(words_[kNoteText]);
     OpenPart& part = gpu.empty() ? host() : of_gpu(gpu);
-    // A result that lists no GPUs is of the one that its text names.
+    // A result that lists no GPUs belongs to the GPU that the note names.
     const std::string& result = words_[kResult];
     if (!gpu.empty() && result.find(" - ") == std::string::npos && !part.has_value(words_[kTest]))
       part.value(words_[kTest], result);

@@ -1,4 +1,4 @@
-// dcgmi diag -r N: which of its tests a host's GPUs passed, as a table.
+// dcgmi diag -r N: a table of the tests, and which of them the GPUs of a host passed.
 #pragma once
 
 #include <memory>

@@ -12,7 +12,7 @@ using namespace tool_text;
 
 using Words = std::vector<std::string_view>;
 
-// The columns behind "#Entity" or "# gpu"; nothing if it is no head.
+// The columns after "#Entity" or "# gpu"; none if the line is not a head.
 Words columns_in(std::string_view text, std::string_view entity) {
   text = trimmed(text);
   if (!take_front(text, "#")) return {};
@@ -43,7 +43,7 @@ class Monitor : public PartDocument {
     }
     Words cells = words_of(text);
     if (is_units(cells)) return Line::part;
-    if (entity_ == "Entity") {  // GPU 0, and others that are no GPU
+    if (entity_ == "Entity") {  // "GPU 0", but also entities that are not GPUs
       if (cells.front() != "GPU") return Line::foreign;
       cells.erase(cells.begin());
     }

@@ -1,4 +1,4 @@
-// dcgmi dmon and nvidia-smi dmon: a row of numbers for each GPU and moment, under a head that is
+// dcgmi dmon and nvidia-smi dmon: a row of numbers for each GPU at each time, under a head that is
 // repeated.
 #pragma once
 

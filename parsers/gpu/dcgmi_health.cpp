@@ -58,7 +58,7 @@ class Health : public PartDocument {
     if (name == "Overall Health") {
       open("host").value(name, text);
     } else if (!take_front(name, "-> ")) {
-      set(kEntity, name);  // GPU, NvSwitch: the parts that follow
+      set(kEntity, name);  // GPU, NvSwitch: the kind of the parts that follow
     } else if (is_count(trimmed(name)) && words_[kEntity] == "GPU") {
       OpenPart& gpu = open("gpu");
       gpu.name("index", trimmed(name));

@@ -1,4 +1,4 @@
-// dcgmi health -c: what DCGM's watches have seen, as a table.
+// dcgmi health -c: a table of what DCGM's watches have seen.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace faultline {
 
-// Of "Failure Pending page retirements …", which JSON has in one, the word and the rest.
+// JSON has "Failure Pending page retirements …" in one string: these are its parts.
 struct HealthValue {
   std::string_view result;
   std::string_view message;

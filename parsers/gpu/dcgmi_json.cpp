@@ -49,9 +49,9 @@ class Diag : public PartJson {
  private:
   enum Word { kTest, kGroup, kGpus, kStatus, kWarnings, kWords };
 
-  // A list of numbers in a string, or an array of them.
+  // text: a list of numbers, or one element of an array.
   void add_gpu(std::string_view text) {
-    if (get(kGpus) == text) return;  // under another name
+    if (get(kGpus) == text) return;  // the same list under another key
     set(kGpus,
         get(kGpus).empty() ? std::string(text) : std::string(get(kGpus)) + "," + std::string(text));
   }
@@ -74,7 +74,7 @@ class Diag : public PartJson {
   OpenPart& host() { return find_or_open("host", "index", ""); }
 };
 
-// {"body": …, "header": […]}, in either order: what is in the body tells which report it is.
+// {"body": …, "header": […]}, in either order: the body shows which report it is.
 class Table : public PartJson {
  public:
   Table() : PartJson("dcgmi-health") {}

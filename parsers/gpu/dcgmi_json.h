@@ -1,4 +1,4 @@
-// dcgmi's reports with -j: diag (versions 3 and 4), health and nvlink.
+// The JSON reports of dcgmi -j: diag (versions 3 and 4), health and nvlink.
 #pragma once
 
 #include <memory>

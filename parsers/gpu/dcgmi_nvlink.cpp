@@ -79,7 +79,7 @@ class Links : public PartDocument {
                  : Line::foreign;
     if (!all || words_.empty()) return Line::foreign;
     const bool all_down = std::ranges::all_of(letters, [](auto word) { return word == "D"; });
-    if (letters.size() > 1 && all_down) {  // one thing to tell, not eighteen
+    if (letters.size() > 1 && all_down) {  // report this once, not for each of 18 links
       OpenPart& gpu = open("gpu");
       gpu.name("index", words_[0]);
       gpu.value("error", "all links are inactive");

@@ -1,4 +1,4 @@
-// dcgmi nvlink -e -g GPU, a table of one GPU's links, and dcgmi nvlink -s, a letter for each link.
+// dcgmi nvlink -e -g GPU: a table of one GPU's links. dcgmi nvlink -s: a letter for each link.
 #pragma once
 
 #include <memory>

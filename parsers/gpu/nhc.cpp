@@ -23,7 +23,7 @@ bool is_check(std::string_view word) {
          word.find_first_not_of("abcdefghijklmnopqrstuvwxyz_0123456789") == word.npos;
 }
 
-// A line of the kernel that the check quotes is for those who know the kernel's lines.
+// A check may quote a line of the kernel: that line is left to the kernel's parsers.
 std::optional<Failure> failure_in(std::string_view text) {
   text = trimmed(text);
   if (take_front(text, "ERROR:")) {
@@ -47,7 +47,7 @@ std::optional<Failure> failure_in(std::string_view text) {
   return failure;
 }
 
-// What follows the words, as far as it consists of these; empty: the words are not there.
+// The text after `words`, as far as it has only characters of `of`; empty: `words` do not occur.
 std::string_view behind(std::string_view text, std::string_view words, std::string_view of) {
   const std::size_t at = text.find(words);
   if (at == text.npos) return {};

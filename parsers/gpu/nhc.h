@@ -1,4 +1,4 @@
-// What a node health check (LBNL's nhc and checks built on it) says of the part that failed:
+// What a node health check (LBNL's nhc and checks built on it) says about the part that failed:
 //   ERROR:  nhc:  Health check failed:  check_hw_ib:  No IB port mlx5_7:1 is ACTIVE (…).
 #pragma once
 

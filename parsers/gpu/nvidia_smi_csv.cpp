@@ -16,7 +16,7 @@ using namespace tool_text;
 constexpr std::string_view kSeparator = ", ";
 constexpr std::size_t kLongestHead = 8192;
 
-// The columns that say which GPU a row is about, and our word for them.
+// Our name for a column that says which GPU the row is about.
 std::string_view identity_of(std::string_view column) {
   if (column == "index") return "index";
   if (column == "uuid" || column == "gpu_uuid") return "uuid";
@@ -25,7 +25,7 @@ std::string_view identity_of(std::string_view column) {
   return {};
 }
 
-// Columns that nobody else's table has.
+// Columns that occur in no other tool's table.
 bool is_nvidias(std::string_view column) {
   constexpr std::string_view kFamilies[] = {
       "utilization.", "memory.",        "power.",         "clocks",          "ecc.",
@@ -89,7 +89,7 @@ std::vector<std::string_view> asked_columns(std::string_view text) {
 std::vector<std::string_view> columns_in(std::string_view text) {
   text = trimmed(text);
   if (text.empty() || text.size() > kLongestHead) return {};
-  // Every head begins with a column's name; a command may stand behind a prompt.
+  // A head begins with the name of a column; a command may follow a prompt.
   const std::size_t first = text.find(kSeparator);
   if (first != std::string_view::npos && column_of(text.substr(0, first))) {
     auto names = pieces_of(text, kSeparator);
@@ -156,12 +156,12 @@ class Table : public PartDocument {
       else
         gpu.value(column.name, without_unit(cells[i], column.unit));
     }
-    if (gpu.report.names.empty()) gpu.report.values.clear();  // of no GPU that anybody knows
+    if (gpu.report.names.empty()) gpu.report.values.clear();  // the GPU is unknown
     give_all();
     return true;
   }
 
-  // "71204 MiB" where the head says [MiB]; the command line alone says no units.
+  // "71204 MiB" under a head with [MiB]. If only the command line is known, it gives no units.
   static std::string_view without_unit(std::string_view value, std::string_view unit) {
     constexpr std::string_view kUnits[] = {"%", "MiB", "W", "MHz", "C", "us"};
     const std::size_t blank = value.rfind(' ');

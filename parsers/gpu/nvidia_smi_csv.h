@@ -1,4 +1,4 @@
-// nvidia-smi --query-…=COLUMNS --format=csv: any columns, told by the head or by the command line.
+// nvidia-smi --query-…=COLUMNS --format=csv: any columns, named by the head or the command line.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// What nvidia-smi says instead of a report: a GPU it cannot reach, a driver it cannot talk to.
+// What nvidia-smi prints instead of a report if it cannot reach a GPU or the driver.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@ namespace faultline {
 
 struct NvidiaSmiError {
   std::string_view pci;    // as printed; empty: the line names none
-  std::string_view index;  // so too
+  std::string_view index;  // as printed; empty: the line names none
   std::string_view text;
 
   std::string_view kind() const { return pci.empty() && index.empty() ? "host" : "gpu"; }

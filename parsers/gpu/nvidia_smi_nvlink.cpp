@@ -17,7 +17,7 @@ struct Gpu {
   std::string_view uuid;
 };
 
-// "...", by who posted it.
+// "..." of a person who left lines out.
 bool is_left_out(std::string_view text) {
   return !text.empty() && text.find_first_not_of(".*xX-<> ") == std::string_view::npos;
 }

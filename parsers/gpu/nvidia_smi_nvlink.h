@@ -1,5 +1,5 @@
-// nvidia-smi nvlink -s, -e, -c, -p …: what it knows of each link. nvidia-smi -L prints its
-// headings.
+// nvidia-smi nvlink -s, -e, -c, -p …: rows for each link. Its headings are the same lines as those
+// of nvidia-smi -L.
 #pragma once
 
 #include <memory>

@@ -13,7 +13,7 @@ namespace {
 
 using namespace tool_text;
 
-// What is kept of the report: beside these it has as many values that say nothing of a fault.
+// The sections and values that are kept; as many others say nothing about faults.
 constexpr std::string_view kKept[] = {
     "Product Name",
     "Persistence Mode",
@@ -49,7 +49,7 @@ std::optional<std::string> heading(std::string_view text) {
   return normal_pci(text);
 }
 
-// With which an excerpt may begin, of a GPU that is not named. Nothing else has lines like these.
+// An excerpt that does not name its GPU may begin with these. Nothing else prints such lines.
 bool is_section_alone(std::string_view text) {
   constexpr std::string_view kSections[] = {
       "ECC Errors",           "Remapped Rows",           "Retired Pages",
@@ -121,7 +121,7 @@ class Query : public PartDocument {
       give_all();
       stage_ = kGpu;
       words_.clear();
-      push_key(std::max(indent, 1) - 1, {});  // as if its GPU stood above
+      push_key(std::max(indent, 1) - 1, {});  // stands for the missing line of the GPU
       push_key(indent, body);
       open("gpu");
       return Line::part;
@@ -152,7 +152,7 @@ class Query : public PartDocument {
     if (path == "Serial Number" && *line.value != "N/A") gpu.name("serial", *line.value);
     if (path == "GPU UUID") gpu.name("uuid", *line.value);
     if (path == "Minor Number" && is_count(*line.value)) gpu.name("minor", *line.value);
-    // Only the last of these knows its section where the report says nothing of instances.
+    // Of processes only the ids are kept.
     if (path == "Processes / Process ID") return gpu.value("Processes / pid", *line.value);
     const std::string_view section = words_.size() > 1 ? key_of(words_[1]) : std::string_view();
     if (std::ranges::find(kKept, section) == std::end(kKept)) return;

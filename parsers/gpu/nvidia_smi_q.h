@@ -1,4 +1,4 @@
-// nvidia-smi -q: of each GPU, names and values in sections that only their indentation tells.
+// nvidia-smi -q: names and values of each GPU, in sections that only the indentation shows.
 #pragma once
 
 #include <memory>

@@ -29,8 +29,8 @@ bool is_rule(std::string_view text) {
          text.find_first_not_of("+-=|") == std::string_view::npos;
 }
 
-// "|   4  NVIDIA A40          On   | 00000000:83:00.0 Off |  …": how a table begins whose head was
-// left out.
+// "|   4  NVIDIA A40          On   | 00000000:83:00.0 Off |  …": the first line of a table that was
+// pasted without its head.
 bool is_first_row(std::string_view text) {
   const std::size_t index = text.find_first_not_of("| ");
   if (index == text.npos || text[index] < '0' || text[index] > '9') return false;
@@ -40,7 +40,7 @@ bool is_first_row(std::string_view text) {
   return !bus.empty() && bus[0].size() > 10 && normal_pci(bus[0]).has_value();
 }
 
-// Only dates that begin with a day of the week are asked for.
+// Is called only for text that begins like a day of the week.
 bool is_date(std::string_view text) {
   return text.size() > 10 && text[3] == ' ' && parse_ctime(text).has_value();
 }
@@ -50,7 +50,7 @@ class Table : public PartDocument {
   Table() : PartDocument("nvidia-smi") {}
 
  private:
-  // Which line is expected next. A GPU has two, and a third where there is MIG.
+  // The line that is expected next. A GPU has two lines, and a third with MIG.
   enum Stage { kDate, kHead, kSecond, kThird, kProcesses };
 
   Line read(std::string_view text) override {
@@ -80,7 +80,7 @@ class Table : public PartDocument {
     return Line::part;
   }
 
-  // A row without columns: the version, a process, a GPU of which nothing is known.
+  // A row without columns: the version, a process, or an error about a GPU.
   Line read_wide(std::string_view cell) {
     if (cell.starts_with("NVIDIA-SMI ")) {
       if (stage_ != kDate) {
@@ -137,7 +137,7 @@ class Table : public PartDocument {
       stage_ = kSecond;
       return true;
     }
-    // The columns' names.
+    // The names of the columns.
     return cells[0].starts_with("GPU ") || cells[0].starts_with("Fan ") || cells[2] == "MIG M.";
   }
 

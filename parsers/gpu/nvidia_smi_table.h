@@ -1,4 +1,4 @@
-// What nvidia-smi prints without arguments: a table of GPUs, and one of the processes on them.
+// nvidia-smi without arguments: a table of the GPUs and a table of the processes on them.
 #pragma once
 
 #include <memory>

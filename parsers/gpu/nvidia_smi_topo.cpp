@@ -29,7 +29,7 @@ bool is_link(std::string_view cell) {
          });
 }
 
-// The parts that a head names, and how many columns follow them; nothing if it is no head.
+// The parts that a head names; `affinities` is how many columns follow them. None: not a head.
 Words head_of(std::string_view text, std::size_t& affinities) {
   Words words = words_of(text, 512);
   const auto end = std::ranges::find_if_not(words, is_peer);
@@ -76,7 +76,7 @@ class Matrix : public PartDocument {
       part.name(name.starts_with("NIC") ? "nic" : "device", name);
     for (std::size_t i = 0; i < words_.size(); ++i)
       if (words_[i] != name) part.value(words_[i], cells[i + 1]);
-    // Where one of them is left empty, nothing tells which.
+    // If an affinity is left empty, the row does not show which one.
     const auto affinities = static_cast<std::size_t>(std::clamp(stage_, 0, 3));
     if (cells.size() == 1 + words_.size() + affinities)
       for (std::size_t i = 0; i < affinities; ++i)

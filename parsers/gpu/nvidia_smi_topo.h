@@ -1,4 +1,4 @@
-// nvidia-smi topo -m: what lies between each two of a host's GPUs and NICs.
+// nvidia-smi topo -m: the kind of path between every two GPUs and NICs of a host.
 #pragma once
 
 #include <memory>

@@ -16,7 +16,7 @@ constexpr std::string_view kRoot = "nvidia_smi_log";
 constexpr std::size_t kMostDepth = 16;
 constexpr std::size_t kLongestName = 96;
 
-// What is kept of a GPU: beside these it has as many values that say nothing of a fault.
+// The elements of a GPU that are kept; as many others say nothing about faults.
 constexpr std::string_view kKept[] = {
     "product_name",
     "persistence_mode",
@@ -84,20 +84,20 @@ class QueryXml : public PartDocument {
   QueryXml() : PartDocument("nvidia-smi-xml") {}
 
  private:
-  // Elements that are open stand in words_, the outermost first; stage_ counts those that are open
-  // below the deepest that is remembered.
+  // words_ has the open elements, the outermost first. stage_ counts further open elements that are
+  // too deep to be kept in words_.
   Line read(std::string_view text) override {
     text = trimmed(text);
     if (!text.starts_with('<') || cut()) return Line::foreign;
-    std::string_view content;  // behind the tag before
-    bool leaf = false;         // nothing but text since an element was opened on this line
+    std::string_view content;  // the text after the last tag
+    bool leaf = false;         // only text since an element was opened on this line
     while (!text.empty()) {
       const std::size_t begin = std::min(text.find('<'), text.size());
       content = text.substr(0, begin);
       text.remove_prefix(begin);
       if (text.empty()) break;
       const std::size_t end = text.find('>');
-      if (end == text.npos) return Line::part;  // torn: what it began is not known
+      if (end == text.npos) return Line::part;  // cut: the tag is not known
       std::string_view tag = text.substr(1, end - 1);
       text.remove_prefix(end + 1);
       if (tag.starts_with('?') || tag.starts_with('!')) continue;
@@ -139,7 +139,7 @@ class QueryXml : public PartDocument {
     }
     const auto opened = std::ranges::find(words_.rbegin(), words_.rend(), name);
     if (opened == words_.rend()) return false;
-    // What was opened in between was closed on a line that is not there.
+    // Elements that were opened in between were closed on lines that are missing.
     words_.erase(opened.base() - 1, words_.end());
     if (name == "gpu" && words_.size() == 1) give_all();
     return name == kRoot;

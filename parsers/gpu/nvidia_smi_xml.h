@@ -1,4 +1,4 @@
-// nvidia-smi -q -x: what -q says, as XML.
+// nvidia-smi -q -x: the report of -q as XML.
 #pragma once
 
 #include <memory>

@@ -15,10 +15,10 @@ using namespace tool_text;
 
 using Words = std::vector<std::string_view>;
 
-// What is kept of the rows; keys are compared from their beginnings.
+// The rows that are kept: their keys begin with one of these.
 constexpr std::string_view kKept[] = {"Temperature (Sensor ", "GPU use (%)", "PCIe Replay Count",
                                       "XGMI Error count"};
-// By which a row is known that stands without a title: programs label their lines so, too.
+// A row without a title is recognised only by these, because other programs label lines alike.
 constexpr std::string_view kKnown[] = {"Temperature (Sensor ",
                                        "GPU use (%)",
                                        "PCIe Replay Count",
@@ -38,8 +38,7 @@ constexpr std::string_view kKnown[] = {"Temperature (Sensor ",
                                        "Performance Level",
                                        "Voltage (mV)"};
 
-// "=========== ROCm System Management Interface ==========="; older ones have no more than "ROCm
-// SMI".
+// "=========== ROCm System Management Interface ==========="; older versions print only "ROCm SMI".
 bool is_title(std::string_view text) {
   return text.starts_with("==") && (text.find(" ROCm System Management Interface ") != text.npos ||
                                     text.find("ROCm SMI") != text.npos);
@@ -124,7 +123,7 @@ class RocmSmi : public PartDocument {
   void read_row(const Row& row) {
     stage_ = row.rest == "RAS INFO" ? kErrors : row.rest.ends_with("PAGES INFO") ? kPages : kRows;
     words_.clear();
-    word(row.index);  // of which the table tells
+    word(row.index);  // the GPU that the following table is about
     if (stage_ == kPages) gpu(row.index);
     const std::size_t colon = row.rest.rfind(": ");
     if (stage_ != kRows || colon == row.rest.npos || cut()) return;

@@ -1,4 +1,4 @@
-// What rocm-smi prints: rows of "GPU[0] : key: value", tables of memory errors and of retired
+// The output of rocm-smi: rows of "GPU[0] : key: value", tables of memory errors and of retired
 // pages, and the summary.
 #pragma once
 

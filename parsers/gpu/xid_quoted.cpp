@@ -33,7 +33,7 @@ bool parse_quoted_xid(std::string_view text, std::vector<Reading>& readings) {
   return true;
 }
 
-// An event on one line. What is healthy again is no fault.
+// An event on one line. An event that says that the GPU is healthy again gives no fact.
 bool parse_nvsentinel(std::string_view text, std::vector<Reading>& readings) {
   static const Pattern kHealthy(R"("is_?[hH]ealthy": ?true)");
   static const Pattern kCode(R"re("error_?[cC]odes?": ?\[ ?"?(\d{1,3})\b)re");
@@ -47,7 +47,7 @@ bool parse_nvsentinel(std::string_view text, std::vector<Reading>& readings) {
   std::string_view gpu;
   std::string_view node;
   if (kHealthy.find(text) || !kGpu.find(text, &gpu)) return true;
-  // Its code may be DCGM's word.
+  // The code may be a word of DCGM instead of a number; then the message may have the number.
   if (!kCode.find(text, &code) && !kMessage.find(text, &code)) return true;
   kNode.find(text, &node);
   readings.push_back({.fact = report_of(gpu, code), .host = std::string(node)});

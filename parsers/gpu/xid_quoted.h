@@ -1,4 +1,4 @@
-// Xids as agents of health report them, which saw them by NVML or in the kernel's log: gpud,
+// Xids in the reports of health agents, which saw them through NVML or in the kernel log: gpud,
 // Kubernetes' device plug-in, NVSentinel.
 //
 //   XID 79(GPU has fallen off the bus) detected on PCI:0000:ae:00

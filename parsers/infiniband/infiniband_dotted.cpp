@@ -1,5 +1,5 @@
-// perfquery, smpquery, ibportstate: "SymbolErrorCounter:..............0" under "# Port counters:
-// …".
+// perfquery, smpquery, ibportstate: rows such as "SymbolErrorCounter:..............0" under a title
+// such as "# Port counters: …".
 #include <algorithm>
 
 #include "parsers/tool/tool_formats.h"
@@ -12,7 +12,7 @@ constexpr std::string_view kCounters = " counters: ";
 constexpr std::string_view kInfo = " info: ";
 constexpr std::string_view kAfterSet = "After PortInfo set:";  // by ibportstate disable
 
-// Counters of different width have the same names: which ones they are, the title tells.
+// Counters of different width have the same names: only the title distinguishes them.
 std::string tool_of(std::string_view title) {
   if (title == "Port") return "perfquery";
   if (title == "Port extended") return "perfquery_extended";
@@ -22,7 +22,7 @@ std::string tool_of(std::string_view title) {
   return "perfquery_" + std::string(title);
 }
 
-// Of a block whose title was lost.
+// The tool of a block whose title was lost.
 std::string_view tool_of_first_counter(std::string_view name) {
   if (name == "PortXmitData" || name == "PortRcvData") return "perfquery_extended";
   if (name == "PortInactiveDiscards") return "perfquery_xmit_discards";

@@ -1,5 +1,5 @@
-// ethtool -S, ethtool and ethtool -m of an interface. What interface that is, only the command and
-// the settings' title say.
+// ethtool -S, ethtool and ethtool -m of an interface. Only the command and the title of the
+// settings name the interface.
 #include <algorithm>
 
 #include "parsers/tool/tool_formats.h"
@@ -19,7 +19,7 @@ void open(std::string_view tool, std::string_view netdev, PartWriter& parts) {
   parts.name("netdev", netdev);
 }
 
-// rx12_packets, tx0_bytes, ch3_poll, rx_queue_4_drops, [7]: rx_bytes: of one queue of hundreds.
+// rx12_packets, tx0_bytes, ch3_poll, rx_queue_4_drops, [7]: rx_bytes: one of hundreds of queues.
 bool is_of_queue(std::string_view name) {
   for (const std::string_view direction : {"rx", "tx", "ch"})
     if (name.starts_with(direction) && name.size() > 2 &&
@@ -51,7 +51,7 @@ bool read_statistic(std::string_view text, PartWriter& parts) {
   return true;
 }
 
-// Lists of modes go on over lines: "100000baseKR4/Full", "200000baseCR4/Full".
+// A list of modes may have many lines: "100000baseKR4/Full", "200000baseCR4/Full".
 bool read_setting(std::string_view text, PartWriter& parts) {
   if (is_digit_character(text.front()) && text.find("base") != text.npos) return true;
   const auto row = key_and_value(text);

@@ -1,4 +1,4 @@
-// iblinkinfo, ibnetdiscover, ibhosts, ibswitches, sminfo: who is at the other end.
+// iblinkinfo, ibnetdiscover, ibhosts, ibswitches, sminfo: the nodes and links of a fabric.
 #include "parsers/infiniband/infiniband_link_row.h"
 #include "parsers/tool/tool_formats.h"
 #include "parsers/tool/tool_words.h"
@@ -7,7 +7,6 @@ namespace faultline {
 namespace {
 
 // --- iblinkinfo
-// -----------------------------------------------------------------------------------
 
 // Switch: 0xb83fd2030011e000 MF0;leaf01:MQM9700/U1:   CA: gpu-7 mlx5_0:
 bool read_link_head(std::string_view text, PartWriter& parts) {
@@ -25,7 +24,7 @@ bool read_link_head(std::string_view text, PartWriter& parts) {
   return true;
 }
 
-// In line mode the row itself tells of the near node: 0xb83fd2030011e000 "  MF0;leaf01" 1 2[  ] ==(
+// In line mode the row itself names the near node: 0xb83fd2030011e000 "  MF0;leaf01" 1 2[  ] ==(
 void name_near_node(std::string_view before, PartReport& report) {
   const std::string guid = canonical_guid(take_off_word(before));
   set_name(report.names, "guid", guid);
@@ -49,7 +48,6 @@ bool read_link(std::string_view text, PartWriter& parts) {
 }
 
 // --- ibnetdiscover
-// --------------------------------------------------------------------------------
 
 // "H-946dae0300a1b2c2" and "S-…" hold the node's GUID.
 std::string guid_of_node_id(std::string_view id) {
@@ -57,7 +55,7 @@ std::string guid_of_node_id(std::string_view id) {
   return canonical_guid("0x" + std::string(id));
 }
 
-// The text between the quotation marks that begin text; what follows stays in text.
+// Takes the quoted text at the beginning off text. The text after it stays.
 std::string_view take_off_quoted(std::string_view& text) {
   text = trimmed(text);
   if (!take_off(text, "\"")) return {};

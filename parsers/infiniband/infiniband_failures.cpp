@@ -1,4 +1,4 @@
-// What the tools print on stderr when something does not answer.
+// What the InfiniBand tools print on stderr if something does not answer.
 #include <string>
 
 #include "parsers/tool/tool_formats.h"
@@ -73,7 +73,7 @@ bool read_tool_failure(std::string_view text, PartWriter& parts) {
   const std::string_view tool = text.substr(0, at);
   std::string_view error = text.substr(at + 11);
   take_off(error, "failed: ");
-  // When a port did not answer, this line repeats only that.
+  // If a port did not answer, this line says so again, which gives no fact.
   if (error.starts_with("Failed to open")) parts.give(failed(tool, "host", error));
   return true;
 }

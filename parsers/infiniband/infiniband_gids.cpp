@@ -1,4 +1,4 @@
-// show_gids and ibdev2netdev: which device has which addresses and which interface.
+// show_gids and ibdev2netdev: the addresses and the interface of each device.
 #include "parsers/tool/tool_formats.h"
 #include "parsers/tool/tool_words.h"
 

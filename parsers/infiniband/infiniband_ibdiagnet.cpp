@@ -1,5 +1,5 @@
-// ibdiagnet: what it complains of links and of the counters of ports, and how many complaints each
-// of its stages counted.
+// ibdiagnet: its complaints about links and about counters of ports, and the number of complaints
+// in each stage.
 #include <algorithm>
 #include <string>
 
@@ -31,7 +31,7 @@ bool begins_message(std::string_view text) {
          (text[1] == 'E' || text[1] == 'W' || text[1] == 'I') && text.substr(2, 2) == "- ";
 }
 
-// What complains of a link, a port or a counter, and not of how the tool was called.
+// Whether the complaint is about a link, a port or a counter, not about how the tool was called.
 bool names_a_port(std::string_view text) {
   static const Pattern kPort(R"(^-.- (?:Link: \S|lid=(?:0x)?[\da-fA-F]+ |.+?/P\d+ ))");
   return kPort.find(text);
@@ -93,7 +93,7 @@ bool says_too_much(std::string_view remark) {
   return remark.find("exceed") != remark.npos || remark.find("overflow") != remark.npos;
 }
 
-// A count, and what ibdiagnet says of it.
+// Adds a count and what ibdiagnet says about it.
 void add_count(std::string_view counter, std::string_view count, std::string_view verdict,
                PartWriter& parts) {
   if (is_number(count)) parts.value(counter, count);
@@ -123,7 +123,7 @@ bool read_increase(std::string_view text, PartWriter& parts) {
 }
 
 // lid=0x0007 guid=0x0002c90200404140 dev=47396 Port=7, lid=0x0010 dev=4115 gpu-7/U1/P1; counters
-// stand behind it or on the lines that follow.
+// follow on the same line or on the next ones.
 bool read_port(std::string_view text, PartWriter& parts) {
   static const Pattern kPort(
       R"(^lid=(0x[0-9a-fA-F]+|\d+)(?: guid=(0x[0-9a-fA-F]+))? dev=\w+(?: Port=(\d+)| (\S.*?/P\d+))?(?: (.*))?$)");
@@ -184,7 +184,7 @@ bool read_summary(std::string_view text, PartWriter& parts) {
 }  // namespace
 
 bool begins_ibdiagnet(std::string_view text) {
-  // mlxlink writes its own errors behind -E-, too.
+  // mlxlink writes -E- before its own errors, too.
   const std::string plain = without_escapes(text);
   return begins_message(plain) && (plain[1] != 'E' || names_a_port(plain));
 }

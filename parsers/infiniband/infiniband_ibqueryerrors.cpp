@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kTool = "ibqueryerrors";
 
-// The four counters that tell more of a parent, in the order in which both groups have them.
+// Each parent counter has four detail counters. Their order here shows which ones correspond.
 constexpr std::array<std::string_view, 4> kDiscardDetails{
     "PortInactiveDiscards", "PortNeighborMTUDiscards", "PortSwLifetimeLimitDiscards",
     "PortSwHOQLifetimeLimitDiscards"};
@@ -19,7 +19,8 @@ constexpr std::array<std::string_view, 4> kErrorDetails{
     "PortLocalPhysicalErrors", "PortMalformedPktErrors", "PortBufferOverrunErrors",
     "PortDLIDMappingErrors"};
 
-// --details prints each group with the other's names; which group it is, the counter before tells.
+// A bug in --details: each group is printed with the names of the other group. The parent counter,
+// which is printed before the group, shows which group it really is.
 std::string_view real_name(std::string_view name, std::string_view parent) {
   const bool discards = parent == "PortXmitDiscards";
   if (!discards && parent != "PortRcvErrors") return name;
@@ -88,7 +89,7 @@ bool read_port(std::string_view text, PartWriter& parts) {
   set_name(report.names, "guid", guid);
   set_name(report.names, "port", port_name(port));
   parts.give(std::move(report));
-  set_value(parts.block.values, "guid", guid);  // for the link's row that may follow
+  set_value(parts.block.values, "guid", guid);  // for the row of the link that may follow
   return true;
 }
 

@@ -13,7 +13,6 @@ bool is_one_of(std::string_view word, std::initializer_list<std::string_view> wo
 }
 
 // --- ibstat
-// ---------------------------------------------------------------------------------------
 
 // CA 'mlx5_0', CA: 'mlx5_0'
 std::string_view adapter_of(std::string_view text) {
@@ -58,7 +57,6 @@ bool read_port_row(const KeyAndValue& row, PartWriter& parts) {
 }
 
 // --- ibv_devinfo
-// ----------------------------------------------------------------------------------
 
 bool read_device_row(const KeyAndValue& row, PartWriter& parts) {
   if (row.key == "node_guid")
@@ -66,10 +64,10 @@ bool read_device_row(const KeyAndValue& row, PartWriter& parts) {
   else if (is_one_of(row.key, {"transport", "fw_ver", "sys_image_guid", "vendor_id",
                                "vendor_part_id", "hw_ver", "board_id", "phys_port_cnt"}))
     set_value(parts.block.values, row.key, row.value);
-  return true;  // -v tells of the device's limits, hundreds of them
+  return true;  // -v also prints hundreds of limits of the device
 }
 
-// "GID[  3]" and its value, in which there are colons.
+// "GID[  3]" and its value, which has colons too.
 bool read_gid_row(std::string_view text, PartWriter& parts) {
   if (!take_off(text, "GID[")) return false;
   const std::size_t end = text.find("]:");
@@ -80,7 +78,7 @@ bool read_gid_row(std::string_view text, PartWriter& parts) {
   return true;
 }
 
-// Keys are of small letters and digits; -v has flags below some of them, in capitals.
+// Keys have small letters and digits. With -v some have flags below them, in capitals.
 bool is_key(std::string_view key) {
   return std::ranges::all_of(key, [](char c) {
     return (c >= 'a' && c <= 'z') || is_digit_character(c) || c == '_' || c == ' ';
@@ -114,7 +112,7 @@ bool feed_ibstat(std::string_view text, PartWriter& parts) {
     return true;
   }
   if (const std::string_view port = port_of(text); !port.empty()) {
-    // The same port again is another adapter's, whose head was lost.
+    // The same port again belongs to another adapter, whose head was lost.
     if (parts.block.section == port) parts.begin_block();
     if (parts.block.section.empty()) parts.block.section = port;
     parts.open("ibstat", "port");

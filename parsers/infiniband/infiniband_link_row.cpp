@@ -7,7 +7,7 @@
 namespace faultline {
 namespace {
 
-// The last word, which is taken off.
+// Takes the last word off.
 std::string_view take_off_last_word(std::string_view& text) {
   text = trimmed(text);
   const std::size_t blank = text.find_last_of(" \t");

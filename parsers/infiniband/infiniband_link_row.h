@@ -1,5 +1,5 @@
-// One link, as iblinkinfo draws it: 1 2[  ] ==( 2X 106.25 Gbps Active/ LinkUp)==> 38 1[  ] "gpu-7
-// mlx5_1" (Could be 4X )
+// A link in the output of iblinkinfo:
+//   1 2[  ] ==( 2X 106.25 Gbps Active/ LinkUp)==> 38 1[  ] "gpu-7 mlx5_1" (Could be 4X )
 #pragma once
 
 #include <optional>
@@ -11,8 +11,8 @@
 namespace faultline {
 
 struct LinkRow {
-  std::string_view before;        // what stands before the near port's LID: a GUID, a name
-  std::vector<NamedValue> names;  // lid, port, and the peer's
+  std::string_view before;        // the text before the near port's LID: a GUID, a name
+  std::vector<NamedValue> names;  // lid, port, and those of the peer
   std::vector<NamedValue> values;
 };
 

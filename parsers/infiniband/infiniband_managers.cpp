@@ -14,7 +14,7 @@ using tool_text::trimmed;
 constexpr std::string_view kEvent = "event";
 
 // "Computer:gpu-node-3 mlx5_4:1)b8cef60300aa1234:1", "Switch:leaf-4:12)1070fd0300123456:12": one
-// end of a link, behind its opening bracket.
+// end of a link, after its opening bracket.
 bool name_end(std::string_view text, const std::string& prefix, PartReport& report) {
   static const Pattern kEnd(
       R"(^(?:Switch|Computer|Gateway|Router):\s*([^:()]+?)(?::(\d+))?\)\s*(?:(?:0x)?([0-9a-fA-F]{8,16}))?(?::(\d+))?)");
@@ -29,7 +29,7 @@ bool name_end(std::string_view text, const std::string& prefix, PartReport& repo
   return true;
 }
 
-// Two ends that are cabled together, and what became of the link.
+// The two ends of a link, and what happened to it.
 bool read_link(std::string_view said, PartReport& report) {
   static const Pattern kLink(R"(^(Link went (?:up|down)): \((.+?) - \((.+)$)");
   std::string_view what;

@@ -1,4 +1,4 @@
-// The logs of whoever manages an InfiniBand fabric: UFM's events and what OpenSM says of ports.
+// The logs of the managers of an InfiniBand fabric: UFM's events, and OpenSM's lines about ports.
 //
 //   2026-03-05 02:47:11.103 [1235] [329] CRITICAL [Link] [default / Switch: leaf-4 / 12]:
 //       Link went down: (Switch:leaf-4:12)1070fd03:12 - (Computer:gpu-3 mlx5_4:1)b8cef603:1

@@ -5,12 +5,13 @@
 namespace faultline {
 namespace {
 
-// As long as the title above it; a line of dashes elsewhere is none of ours.
+// A line of dashes that is as long as the title above it. Other lines of dashes are not mlxlink's.
 bool is_underline(std::string_view text, std::string_view title) {
   return text.size() == title.size() && text.find_first_not_of('-') == text.npos;
 }
 
-// What the port could do is not what it does, and repeats its keys; but for two of its own.
+// "Supported Info" says what the port could do, under the keys of what it does. Only two of its
+// keys are useful.
 bool is_of_no_use(std::string_view section, std::string_view key) {
   return section == "Supported Info" && key != "Enabled Link Speed" &&
          key != "Supported Cable Speed";

@@ -1,4 +1,4 @@
-// ibping and perftest (ib_write_bw and its kin): what got from one host to another.
+// ibping and perftest (ib_write_bw and its siblings): what got through from one host to another.
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
@@ -10,7 +10,6 @@ namespace faultline {
 namespace {
 
 // --- ibping
-// ---------------------------------------------------------------------------------------
 
 // --- gpu-8.cluster.local (Lid 41) ibping statistics ---
 bool open_ping(std::string_view text, PartWriter& parts) {
@@ -42,7 +41,6 @@ bool read_loss(std::string_view text, PartWriter& parts) {
 }
 
 // --- perftest
-// -------------------------------------------------------------------------------------
 
 constexpr std::string_view kColumns = "columns:";
 
@@ -73,7 +71,7 @@ void open_test(PartWriter& parts) {
   parts.name("to", parts.context.peer);
 }
 
-// "#bytes #iterations BW peak[Gb/sec]": a name of several words ends with its unit.
+// "#bytes #iterations BW peak[Gb/sec]": a name that has several words ends with a unit.
 std::vector<std::string> columns_of(std::string_view head) {
   std::vector<std::string> columns;
   std::string name;
@@ -105,7 +103,8 @@ bool is_head(std::string_view text) {
          text.find("t_avg[") != text.npos || text.find("tps average") != text.npos;
 }
 
-// The last row tells of the link, and the best one what it could do.
+// Keeps the best row beside the last one: the last row shows the link now, the best row what it can
+// reach.
 void keep_best(const std::vector<std::string>& columns, const std::vector<std::string_view>& words,
                PartWriter& parts) {
   const auto average = std::ranges::find_if(
@@ -120,7 +119,7 @@ void keep_best(const std::vector<std::string>& columns, const std::vector<std::s
     parts.value(name, falls ? std::string(before) : std::string(words[at]));
 }
 
-// A row for each size of message. The same size again is a sample of its own.
+// A row for each message size. The same size again is a new sample.
 bool read_row(std::string_view text, PartWriter& parts) {
   std::string_view head = parts.block.section;
   if (!take_off(head, kColumns)) return false;
@@ -150,7 +149,7 @@ bool read_address(std::string_view text, PartWriter& parts) {
   return true;
 }
 
-// Two settings stand on a line, with a tab or blanks between them.
+// A line has two settings, with a tab or blanks between them.
 bool read_test_setting(std::string_view text, PartWriter& parts) {
   for (const std::string_view key :
        {"Device ", "Mtu ", "Link type ", "Dual-port ", "Number of qps ", "Connection type ",
@@ -213,12 +212,12 @@ bool feed_perftest(std::string_view text, PartWriter& parts) {
     if (!parts.is_open()) open_test(parts);
     std::string_view peer = text;
     if (take_off(peer, "Couldn't connect to ")) parts.name("to", peer.substr(0, peer.find(':')));
-    // What failed says more than that something did.
+    // A line that says what failed replaces one that only says that something failed.
     if (!parts.has_value("error") || text.starts_with("Failed status")) parts.value("error", text);
     return true;
   }
   if (text.starts_with("#bytes ")) {
-    // Without the banner above it, another table is another test.
+    // Another table without a banner above it is another test.
     if (parts.is_open() && !parts.has_value("test")) parts.begin_block();
     parts.block.section = std::string(kColumns) + std::string(text);
     return true;

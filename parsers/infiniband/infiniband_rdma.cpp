@@ -18,7 +18,7 @@ std::optional<Link> link_of(std::string_view word) {
   return Link{word.substr(0, slash), word.substr(slash + 1)};
 }
 
-// "link mlx5_0/1 …", and of iproute2 before 4.20 "1/1: mlx5_0/1: …"
+// "link mlx5_0/1 …"; before iproute2 4.20 "1/1: mlx5_0/1: …"
 std::optional<Link> take_off_link(std::string_view& text) {
   std::string_view rest = text;
   std::string_view word = take_off_word(rest);
@@ -42,7 +42,7 @@ bool is_of_queue(std::string_view word) {
   return word == "cntn" || word == "lqpn" || word == "qp-type" || word == "type";
 }
 
-// Names with their values. False: it is something else.
+// Reads pairs of a name and a value. False: the text is something else.
 bool read_pairs(std::string_view text, PartWriter& parts) {
   const std::vector<std::string_view> words = words_of(text);
   if (words.size() % 2 != 0) return false;
@@ -88,7 +88,7 @@ bool feed_rdma(std::string_view text, PartWriter& parts) {
     parts.begin_block();
     std::string_view rest = text;
     const std::string_view first = take_off_word(rest);
-    // Counters of single queue pairs are not the port's.
+    // Ignore counters of a single queue pair.
     if (is_of_queue(first)) return true;
     const bool has_state = text.find(" state ") != text.npos || first == "state";
     parts.open(has_state ? kRdmaLink : kRdmaStatistic, "port");

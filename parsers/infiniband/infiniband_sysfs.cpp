@@ -1,4 +1,4 @@
-// What collectors print of /sys/class/infiniband and /sys/class/net: grep, tail, cat and loops.
+// Files of /sys/class/infiniband and /sys/class/net, printed by grep, tail, cat and loops.
 #include "parsers/infiniband/infiniband_sysfs.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kTool = "sysfs";
 
-// Counters that loops print without a path, by their names alone. Sorted.
+// Counters that loops print with the name alone, without a path. Sorted.
 constexpr std::array kCounters = {
     std::string_view("VL15_dropped"),
     std::string_view("duplicate_request"),
@@ -89,7 +89,7 @@ void put(const SysfsPath& path, std::string_view value, PartWriter& parts) {
   add_sysfs_value(parts.block.draft.report, path, value);
 }
 
-// Of the port that the context names.
+// Adds a counter of the port that the context names.
 void put_in_context(std::string_view counter, std::string_view value, PartWriter& parts) {
   put({.pci = {},
        .device = parts.context.device,
@@ -100,7 +100,7 @@ void put_in_context(std::string_view counter, std::string_view value, PartWriter
       value, parts);
 }
 
-// "/sys/…/symbol_error:0", "/sys/…/symbol_error 0"; of a path alone the value is the next line.
+// "/sys/…/symbol_error:0", "/sys/…/symbol_error 0". After a path alone, the next line is the value.
 bool read_path(std::string_view text, PartWriter& parts) {
   const auto path = take_off_sysfs_path(text);
   if (!path) return false;
@@ -124,7 +124,7 @@ bool read_heading(std::string_view text, PartWriter& parts) {
   return true;
 }
 
-// "=== ./port_xmit_wait ===", "==> port_xmit_wait <==": a file in the folder that the prompt names.
+// "=== ./port_xmit_wait ===", "==> port_xmit_wait <==": a file in the folder of the prompt.
 std::string_view counter_in_heading(std::string_view text) {
   const bool is_heading = (take_off(text, "==> ") && text.ends_with(" <==")) ||
                           (take_off(text, "=== ") && text.ends_with(" ==="));
@@ -197,7 +197,7 @@ bool feed_sysfs(std::string_view text, PartWriter& parts) {
   if (read_heading(text, parts) || read_relative_heading(text, parts) ||
       read_complaint(text, parts))
     return true;
-  // A path may be a value's only if it is none of ours.
+  // Try a path first: a line that is one of our paths is not the value of the path before it.
   if (read_path(text, parts)) return true;
   const std::string pending = std::move(parts.block.section);
   parts.block.section.clear();
@@ -247,7 +247,7 @@ std::optional<LoopRow> read_loop_row(std::string_view text) {
 }  // namespace
 
 bool begins_sysfs_loop(std::string_view text) {
-  // Asked about every line that begins with a small letter: most do not end as a value does.
+  // Called for every line that begins with a small letter; most of them do not end like a value.
   if (text.empty()) return false;
   const bool may_be_number = std::isxdigit(static_cast<unsigned char>(text.back())) != 0;
   if (!may_be_number && text.find("N/A") == std::string_view::npos) return false;

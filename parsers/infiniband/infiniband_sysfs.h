@@ -1,4 +1,4 @@
-// What a file of /sys says of a port or an interface.
+// What a file of /sys says about a port or an interface.
 #pragma once
 
 #include <string_view>
@@ -8,10 +8,10 @@
 
 namespace faultline {
 
-// Whether the path is one of the part that the report is of.
+// Whether the path belongs to the part that the report is about.
 bool is_of_sysfs_part(const PartReport& report, const SysfsPath& path);
 
-// Tables of GIDs and keys have hundreds of rows that are not used.
+// True for unused entries: tables of GIDs and keys have hundreds of them.
 bool sysfs_says_nothing(const SysfsPath& path, std::string_view value);
 
 void add_sysfs_value(PartReport& report, const SysfsPath& path, std::string_view value);

@@ -18,7 +18,7 @@ std::string_view take_off_component(std::string_view& path) {
   return component;
 }
 
-// The last component, of those in which the kernel only sorts files.
+// The file, without the folders that only group files.
 void name_file(std::string_view path, SysfsPath& named) {
   for (const std::string_view folder :
        {"counters/", "hw_counters/", "counters_ext/", "statistics/"})
@@ -45,7 +45,7 @@ bool read_net(std::string_view path, SysfsPath& named) {
 std::optional<SysfsPath> take_off_sysfs_path(std::string_view& text) {
   constexpr std::string_view kSys = "/sys/";
   SysfsPath named;
-  std::size_t parent = 0;  // where the device's part of the path begins
+  std::size_t parent = 0;  // where the path of the device begins
   bool rdma = true;
   if (text.starts_with(kSys)) {
     const std::string_view head = text.substr(0, std::min<std::size_t>(text.size(), 512));

@@ -8,7 +8,7 @@
 namespace faultline {
 
 struct SysfsPath {
-  std::string pci;          // 0000:3b:00.0, if the path leads through it
+  std::string pci;          // 0000:3b:00.0, if the path has it
   std::string_view device;  // mlx5_0
   std::string_view port;
   std::string_view netdev;

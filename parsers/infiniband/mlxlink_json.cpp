@@ -24,7 +24,7 @@ class MlxlinkJson : public JsonReport {
       sense_ = Sense::not_mine;
   }
 
-  // result/output/Operational Info/State; lists have "/values" behind their name.
+  // result/output/Operational Info/State; lists have "/values" after their name.
   void value(std::string_view path, const JsonValue& value) override {
     if (!take_off(path, kOutput) || !take_off(path, "/")) return;
     const std::size_t slash = path.find('/');
@@ -74,7 +74,7 @@ class MlxlinkJson : public JsonReport {
 
  private:
   Sense sense_ = Sense::unsure;
-  std::string last_name_;  // of the value before, which may be a list's
+  std::string last_name_;  // of the last value, which may be an element of a list
   PartReport report_;
 };
 

@@ -14,7 +14,7 @@ class RdmaJson : public JsonReport {
   Sense sense() const override { return sense_; }
 
   void key(std::string_view path) override {
-    // `ip -j link` begins alike; ports are numbered only here.
+    // `ip -j link` begins in the same way, but has no port numbers.
     if (sense_ == Sense::unsure && path != "ifindex" && path != "ifname")
       sense_ = path == "port" ? Sense::mine : Sense::not_mine;
   }
@@ -31,7 +31,7 @@ class RdmaJson : public JsonReport {
     } else if (path == "port") {
       set_name(report_.names, "port", value.text);
     } else if (path == "cntn" || path == "lqpn" || path == "qp-type") {
-      of_queue_ = true;  // its counters are not the port's
+      of_queue_ = true;  // counters of a queue pair, not of the port
     } else if (path != "ifindex") {
       if (path == "state") report_.tool = kRdmaLink;
       add_rdma_value(report_, path, value.text);

@@ -15,7 +15,7 @@ inline constexpr std::string_view kRdmaStatistic = "rdma_statistic";
 bool begins_rdma_json(std::string_view key);
 std::unique_ptr<JsonReport> make_rdma_json();
 
-// What rdma tells of a port by this name is another name of it, or a value.
+// Adds a field that rdma prints of a port: another name of the port, or a value.
 void add_rdma_value(PartReport& report, std::string_view name, std::string_view value);
 
 }  // namespace faultline

@@ -43,7 +43,7 @@ class SysfsJson : public JsonReport {
 
   void closed_object(std::string_view path) override {
     if (!path.empty()) return;
-    // A snapshot is of one host, which only its adapters name.
+    // All parts of a snapshot are of one host, but only the adapters name it.
     std::string host;
     for (const Part& part : parts_)
       if (host.empty()) host = value_of(part.report.names, "host");
@@ -86,7 +86,7 @@ class SysfsJson : public JsonReport {
  private:
   struct Part {
     PartReport report;
-    KeptLine line;  // where it began
+    KeptLine line;  // its first line
   };
 
   std::vector<Part> parts_;

@@ -1,4 +1,4 @@
-// A snapshot of /sys as one object, a file's content under its path.
+// A snapshot of /sys as one JSON object: the path of each file and its content.
 #pragma once
 
 #include <memory>

@@ -19,7 +19,7 @@ constexpr std::string_view kNames[] = {"Some timed out task names:",
                                        "Timed out task names:"};  // older versions
 constexpr std::string_view kSilent =
     "The following tasks are unhealthy (stopped sending heartbeats):";
-constexpr std::string_view kEnd = "The tasks have crashed.";  // after those that are silent
+constexpr std::string_view kEnd = "The tasks have crashed.";  // after the list of silent tasks
 constexpr std::string_view kTask = "/task:";
 constexpr std::size_t kMostNameBytes = 256;
 constexpr int kMostForeign = 8;
@@ -35,7 +35,7 @@ std::string_view behind_barrier(std::string_view text) {
   return {};
 }
 
-// What stands behind "… timed out task names:", which may be nothing.
+// The text after "… timed out task names:", which may be empty.
 std::optional<std::string_view> behind_names(std::string_view text) {
   for (const std::string_view words : kNames)
     if (const std::size_t at = text.find(words); at != std::string_view::npos)
@@ -43,7 +43,7 @@ std::optional<std::string_view> behind_names(std::string_view text) {
   return std::nullopt;
 }
 
-// The barriers that all tasks pass as they connect to the service.
+// The barriers that all tasks pass when they connect to the service.
 bool is_of_start(std::string_view id) {
   for (const std::string_view name : {"PjRT_Client_Connect", "[Init]", "Wait_for_all_tasks"})
     if (id.starts_with(name)) return true;
@@ -153,8 +153,8 @@ class JaxTasks : public Document {
   }
 
   ListedRanks list_;
-  bool names_ = false;        // what follows are names of tasks
-  std::int64_t missing_ = 0;  // so many, listed or not
+  bool names_ = false;        // names of tasks follow
+  std::int64_t missing_ = 0;  // how many tasks are missing, listed or not
 };
 
 }  // namespace
@@ -166,7 +166,7 @@ bool begins_jax_tasks(std::string_view text) {
 
 std::unique_ptr<Document> make_jax_tasks() { return std::make_unique<JaxTasks>(); }
 
-// cuda:local_topology/cuda/3: task 3 never told which devices it has.
+// cuda:local_topology/cuda/3: task 3 never said which devices it has.
 bool parse_jax_key(std::string_view text, std::vector<Reading>& readings) {
   static const Pattern kTopology(
       R"(GetKeyValue\(\) timed out with key: \w+:local_topology/\w+/(\d{1,7})\b)");

@@ -1,9 +1,9 @@
-// JAX's coordination service: which tasks did not come to a barrier, and which fell silent. A task
-// is a process of the job; its number is the rank.
+// JAX's coordination service: which tasks did not reach a barrier, and which fell silent. A task is
+// a process of the job; its number is the rank.
 //
-// Told as a DesyncEntry: what is "not_at_barrier", of the barrier that they pass as they connect
-// "not_at_start", or "silent"; with "some_" in front where the service lists only a part of them.
-// The operation is the barrier.
+// The fact is a DesyncEntry. Its `what` is "silent", "not_at_barrier", or "not_at_start" for a
+// barrier that tasks pass when they connect; it begins with "some_" if the service lists only a
+// part of the tasks. Its operation is the barrier.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,7 @@ namespace faultline {
 bool begins_jax_tasks(std::string_view text);
 std::unique_ptr<Document> make_jax_tasks();
 
-// A key that a task should have set.
+// The service waited in vain for a key that a task should have set.
 bool parse_jax_key(std::string_view text, std::vector<Reading>& readings);
 
 }  // namespace faultline

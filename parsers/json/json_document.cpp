@@ -103,13 +103,14 @@ class JsonDocument : public Document, private JsonSink {
   }
 
  private:
-  // A dialect that the document may be of.
+  // A dialect that the document may have.
   struct Candidate {
     const JsonDialect* dialect;
     std::unique_ptr<JsonReport> report;
   };
 
-  // A terminal breaks no line that is shorter than another; a report that is cut off is.
+  // Whether a terminal may have wrapped the line here: then no line of the document is longer. A
+  // shorter line means that the report was cut off.
   bool may_be_a_row() const {
     constexpr std::size_t kNarrowest = 40;
     return line_.whole.size() >= std::max(longest_, kNarrowest);
@@ -138,7 +139,7 @@ class JsonDocument : public Document, private JsonSink {
     return !candidates_.empty() && candidates_.front().report->sense() == JsonReport::Sense::mine;
   }
 
-  // The first that knows the document for its own keeps it.
+  // The first candidate that says that the document is its own keeps it.
   void settle() {
     if (mine() && candidates_.size() == 1) return;
     std::erase_if(candidates_, [](const Candidate& candidate) {
@@ -161,7 +162,7 @@ class JsonDocument : public Document, private JsonSink {
   }
 
   JsonWalker walker_;
-  std::size_t longest_ = 0;  // of its lines
+  std::size_t longest_ = 0;  // the length of the longest line
   bool keyed_ = false;       // the first key was seen
   std::vector<Candidate> candidates_;
   DocumentLine line_;

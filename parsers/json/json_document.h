@@ -1,6 +1,6 @@
-// JSON printed over many lines, or one: what it is, its first keys tell.
+// JSON over one line or many. Its first keys show which dialect it is.
 //
-// To add a dialect: a class made from JsonReport, and a row in json_document.cpp.
+// To add a dialect: derive a class from JsonReport and add a row to json_document.cpp.
 #pragma once
 
 #include <memory>
@@ -12,19 +12,19 @@
 
 namespace faultline {
 
-// What is made of one JSON document.
+// Makes facts of one JSON document of one dialect.
 class JsonReport : public JsonSink {
  public:
   enum class Sense { unsure, mine, not_mine };
 
-  // Whether the document is of this dialect, by what was seen so far.
+  // Whether the document is of this dialect, as far as it has been read.
   virtual Sense sense() const = 0;
 
   virtual std::size_t size() const = 0;
   virtual void save(SavedBytesWriter& saved) const = 0;
   virtual void restore(SavedBytesReader& saved) = 0;
 
-  // The line that is being read, and where its facts go.
+  // The line that is being read, and where to put its facts.
   DocumentLine line;
   std::vector<DocumentReading>* readings = nullptr;
 };

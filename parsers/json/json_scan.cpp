@@ -10,7 +10,7 @@ namespace {
 constexpr std::uint64_t kOnes = 0x0101010101010101;
 constexpr std::uint64_t kHighs = 0x8080808080808080;
 
-// The high bit of each byte that is this character; bits above the lowest one may lie.
+// Sets the high bit of each byte that is this character. Only the lowest set bit is reliable.
 constexpr std::uint64_t places_of(std::uint64_t eight, char c) {
   const std::uint64_t other = eight ^ (kOnes * static_cast<unsigned char>(c));
   return (other - kOnes) & ~other & kHighs;

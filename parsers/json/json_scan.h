@@ -1,5 +1,5 @@
-// Walks over JSON whose structure matters only where something is looked for: nothing is decoded or
-// kept, and what is skipped costs no more than looking at its bytes.
+// Walks over JSON of which only some places matter: nothing is decoded or kept, and to skip text
+// costs only a look at its bytes.
 #pragma once
 
 #include <cstddef>
@@ -11,11 +11,11 @@
 namespace faultline {
 
 // Finds where an object or an array ends, while its bytes come in pieces. Brackets are counted, not
-// compared: what is broken in that way ends somewhere else.
+// matched: JSON with wrong brackets ends at a wrong place.
 class NestedEnd {
  public:
-  // Looks at the bytes behind those that were looked at before. The first ones begin with the
-  // bracket. Returns how many of them belong to it; all of them, if it goes on.
+  // Looks at the next bytes. Those of the first call begin with the opening bracket. Returns how
+  // many of the bytes belong to the value; all of them if it goes on.
   std::size_t look_at(std::string_view bytes);
 
   bool complete() const { return complete_; }
@@ -30,20 +30,20 @@ class NestedEnd {
   bool complete_ = false;
 };
 
-// Where a text that begins behind `from` ends: at its quotation mark. npos: it goes on.
+// Where the string ends whose text begins at `from`: the closing quotation mark. npos: it goes on.
 std::size_t end_of_json_text(std::string_view bytes, std::size_t from);
 
-// Where the first character stands that is no blank, from there on; size(): there is none.
+// The place of the first character at or after `from` that is not a blank; size(): there is none.
 std::size_t behind_blanks(std::string_view bytes, std::size_t from);
 
-// The value that begins there, as it stands. Nothing: it goes on, or is none.
+// The value that begins at `from`, as written. Nothing: it is incomplete, or not a value.
 std::optional<std::string_view> json_value_at(std::string_view bytes, std::size_t from);
 
-// What stands between quotation marks; the value itself if it is no text.
+// The text between the quotation marks; the value itself if it is not a string.
 std::string_view unquoted(std::string_view value);
 
-// Calls member(key, value) for each member of a complete object, until it returns false. Of an
-// object that is broken, for those before the break.
+// Calls member(key, value) for each member of a complete object, until it returns false. In a
+// broken object only the members before the break are visited.
 template <class Member>
 void for_each_member(std::string_view object, Member&& member) {
   std::size_t at = behind_blanks(object, 0);

@@ -17,38 +17,40 @@ class JsonTreeReader {
  public:
   explicit JsonTreeReader(ValueTree& tree) : tree_(tree) {}
 
-  // kNothing: `trouble` says why.
+  // If it returns kNothing, `trouble` says why.
   template <class Json>
   Index read(Json&& json, std::size_t depth) {
     ondemand::json_type type{};
-    if (depth > JsonExtent::kMaxDepth) return fail("it is nested too deep");
-    if (json.type().get(type) != simdjson::SUCCESS) return fail("it is no JSON");
+    if (depth > JsonExtent::kMaxDepth) return fail("it is nested too deeply");
+    if (json.type().get(type) != simdjson::SUCCESS) return fail("it is not valid JSON");
     switch (type) {
       case ondemand::json_type::object: {
         ondemand::object object;
-        if (json.get_object().get(object) != simdjson::SUCCESS) return fail("it is no JSON");
+        if (json.get_object().get(object) != simdjson::SUCCESS) return fail("it is not valid JSON");
         return read_object(object, depth);
       }
       case ondemand::json_type::array: {
         ondemand::array array;
-        if (json.get_array().get(array) != simdjson::SUCCESS) return fail("it is no JSON");
+        if (json.get_array().get(array) != simdjson::SUCCESS) return fail("it is not valid JSON");
         return read_array(array, depth);
       }
       case ondemand::json_type::string: {
         std::string_view text;
-        if (json.get_string().get(text) != simdjson::SUCCESS) return fail("a text is no JSON");
+        if (json.get_string().get(text) != simdjson::SUCCESS)
+          return fail("a string is not valid JSON");
         return kept(tree_.add_text_copy(text));
       }
       case ondemand::json_type::number:
         return read_number(json);
       case ondemand::json_type::boolean: {
         bool value = false;
-        if (json.get_bool().get(value) != simdjson::SUCCESS) return fail("it is no JSON");
+        if (json.get_bool().get(value) != simdjson::SUCCESS) return fail("it is not valid JSON");
         return kept(tree_.add_boolean(value));
       }
       default: {
         bool null = false;
-        if (json.is_null().get(null) != simdjson::SUCCESS || !null) return fail("it is no JSON");
+        if (json.is_null().get(null) != simdjson::SUCCESS || !null)
+          return fail("it is not valid JSON");
         return kept(tree_.add(ValueTree::Kind::none));
       }
     }
@@ -78,7 +80,7 @@ class JsonTreeReader {
     std::int64_t whole = 0;
     if (json.get_int64().get(whole) == simdjson::SUCCESS) return kept(tree_.add_integer(whole));
     double real = 0;
-    if (json.get_double().get(real) != simdjson::SUCCESS) return fail("a number is no JSON");
+    if (json.get_double().get(real) != simdjson::SUCCESS) return fail("a number is not valid JSON");
     return kept(tree_.add_real(real));
   }
 
@@ -88,9 +90,9 @@ class JsonTreeReader {
     for (auto field : object) {
       std::string_view key;
       ondemand::value value;
-      if (field.unescaped_key().get(key) != simdjson::SUCCESS) return fail("it is no JSON");
+      if (field.unescaped_key().get(key) != simdjson::SUCCESS) return fail("it is not valid JSON");
       if (!append(dictionary, kept(tree_.add_text_copy(key)))) return ValueTree::kNothing;
-      if (field.value().get(value) != simdjson::SUCCESS) return fail("it is no JSON");
+      if (field.value().get(value) != simdjson::SUCCESS) return fail("it is not valid JSON");
       if (!append(dictionary, read(value, depth + 1))) return ValueTree::kNothing;
     }
     return dictionary;
@@ -101,7 +103,7 @@ class JsonTreeReader {
     if (list == ValueTree::kNothing) return list;
     for (auto element : array) {
       ondemand::value value;
-      if (element.get(value) != simdjson::SUCCESS) return fail("it is no JSON");
+      if (element.get(value) != simdjson::SUCCESS) return fail("it is not valid JSON");
       if (!append(list, read(value, depth + 1))) return ValueTree::kNothing;
     }
     return list;
@@ -153,7 +155,7 @@ JsonTree read_json_tree(std::string_view text) {
   JsonText json;
   ondemand::document document;
   if (!json.open(text, document)) {
-    read.reason = "it is no JSON";
+    read.reason = "it is not valid JSON";
     return read;
   }
   JsonTreeReader reader(read.tree);

@@ -1,4 +1,4 @@
-// Reads one JSON text that is too large to be a line, as a whole.
+// Reads one JSON text as a whole, although it is too large for a line.
 #pragma once
 
 #include <cstddef>
@@ -15,15 +15,15 @@ class JsonExtent {
  public:
   static constexpr std::size_t kMaxDepth = 64;
 
-  // Looks at what has been added since the last call: `bytes` begin where the JSON begins.
+  // Looks at the bytes that are new since the last call. `bytes` is the JSON from its beginning.
   void look_at(std::string_view bytes);
 
   bool complete() const { return complete_; }
-  bool hopeless() const { return hopeless_; }  // no JSON, or nested too deep
-  std::size_t end() const { return at_; }      // behind the last bracket, once complete
+  bool hopeless() const { return hopeless_; }  // not JSON, or nested too deep
+  std::size_t end() const { return at_; }      // after the last bracket, once complete
 
-  // Of one that breaks off: what stands before its unfinished element of the list of objects that
-  // it is, or that is a member of it, with the missing brackets. Empty: there is no whole element.
+  // For JSON that breaks off within a list of objects: the JSON up to the last whole object, with
+  // the missing brackets. The JSON is the list, or has it as a member. Empty: no object is whole.
   std::string mended(std::string_view bytes) const;
 
  private:
@@ -38,7 +38,7 @@ class JsonExtent {
 };
 
 struct JsonTree {
-  std::string reason;  // why it could not be read; empty: it was
+  std::string reason;  // why it could not be read; empty: it was read
   ValueTree tree;
 };
 

@@ -9,7 +9,7 @@ constexpr std::size_t kMaxDepth = 64;
 constexpr std::size_t kMaxPath = 4096;
 constexpr std::size_t kMaxBrokenString = 4096;
 
-// Of save(): the document stands within a string.
+// In the saved state: the document stopped within a string.
 constexpr std::int64_t kInString = 16;
 
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
@@ -23,7 +23,7 @@ std::optional<Number> number_in(std::string_view text) {
   return number;
 }
 
-// The length of a string's text, from behind its first quotation mark; npos if it has no end.
+// The length of a string whose opening quotation mark was taken off; npos if it has no end.
 std::size_t string_length(std::string_view text) {
   std::size_t at = text.find_first_of("\"\\");
   while (at != std::string_view::npos && text[at] == '\\') at = text.find_first_of("\"\\", at + 2);

@@ -1,5 +1,5 @@
-// Walks through JSON line by line and remembers no more than where it stands: a document of any
-// size takes the memory of its depth.
+// Walks through JSON line by line and remembers only its place in it: the memory depends on the
+// depth of the document, not on its size.
 #pragma once
 
 #include <cstdint>
@@ -15,15 +15,15 @@ namespace faultline {
 struct JsonValue {
   enum class Kind { string, number, word };  // word: true, false, null
   Kind kind = Kind::word;
-  std::string_view text;  // without quotation marks; escapes as they stand
+  std::string_view text;  // without quotation marks; escapes are not decoded
 
   bool is_true() const { return kind == Kind::word && text == "true"; }
   std::optional<std::int64_t> integer() const;
   std::optional<std::uint64_t> count() const;
 };
 
-// Is told what a document holds. A path is the keys that lead to a place, "communicators/ranks";
-// the elements of an array have the array's path.
+// Receives the contents of a document. A path is the keys that lead to a place,
+// "communicators/ranks"; the elements of an array have the path of the array.
 class JsonSink {
  public:
   virtual ~JsonSink() = default;
@@ -36,11 +36,11 @@ class JsonWalker {
  public:
   enum class State { inside, inside_string, complete, broken };
 
-  // Reads on through a line, as far as the document goes. A string goes over several lines only if
-  // somebody else broke them.
+  // Reads the next line, up to the end of the document. A string spans lines only if a terminal or
+  // the like broke it.
   State read(std::string_view text, JsonSink& sink);
 
-  // What followed the document's end on its last line.
+  // The text after the end of the document on its last line.
   std::string_view rest() const { return rest_; }
 
   std::size_t size() const { return path_.size() + frames_.size() + string_.size(); }
@@ -64,8 +64,8 @@ class JsonWalker {
   std::string path_;
   std::vector<Frame> frames_;
   bool in_string_ = false;
-  std::string string_;  // as far as it has come
-  std::string joined_;  // it, and the line that went on with it
+  std::string string_;  // the string so far, if it goes on in the next line
+  std::string joined_;  // string_ and the line that continues it
   std::string_view rest_;
 };
 

@@ -11,7 +11,7 @@ namespace {
 using tool_text::trimmed;
 
 constexpr std::int64_t kSecondUs = 1'000'000;
-// A clock that was never set stands at 1970, or where its maker left it.
+// A clock that was never set shows 1970, or a date that its maker left.
 constexpr std::int64_t kFirstSensibleSecond = 1'262'304'000;  // 2010
 constexpr std::int64_t kLastSensibleSecond = 4'102'444'800;   // 2100
 

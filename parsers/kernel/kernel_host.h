@@ -1,5 +1,5 @@
-// Reads what the kernel log says of the machine as a whole: when its GPU driver came and went, that
-// it was told to stop, what time it was, and that lines were lost.
+// Reads what the kernel log says about the machine as a whole: when its GPU driver was unloaded,
+// that it was told to stop, what time it was, and that lines were lost.
 #pragma once
 
 #include <string_view>

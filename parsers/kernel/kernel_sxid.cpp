@@ -47,7 +47,7 @@ void read_words(std::string_view text, SwitchError& error) {
                   (error.detail.starts_with("Severity ") || error.detail.starts_with("Data {"));
 }
 
-// "0000:c1:00.0): 12028, ..." behind the bracket. Without the comma the code may be half of one.
+// "0000:c1:00.0): 12028, ..." after the bracket. Without the comma the code may be cut.
 bool read_sxid(std::string_view line, SwitchError& error) {
   Scan in(line);
   std::string_view where;
@@ -121,7 +121,7 @@ bool parse_sxid(std::string_view text, std::vector<Reading>& readings) {
     const std::size_t begin = at + kTag.size();
     at = text.find(kTag, begin);
     SwitchError error;
-    // The next record's own "nvidia-nvswitch0: " would end up in this one's text.
+    // Do not take the next record's "nvidia-nvswitch0: " into the text of this record.
     std::string_view line = first_line(text.substr(begin, at - begin));
     if (at != std::string_view::npos) line = line.substr(0, line.rfind("nvidia-nvswitch"));
     if (!read_sxid(line, error)) continue;

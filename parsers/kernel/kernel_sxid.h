@@ -1,5 +1,5 @@
-// Reads what is said of a machine's NVSwitches: the SXid lines of their driver, and the errors that
-// the fabric manager writes into a log of its own.
+// Reads what logs say about a machine's NVSwitches: the SXid lines of their driver, and the errors
+// that the fabric manager writes into its own log.
 #pragma once
 
 #include <string_view>

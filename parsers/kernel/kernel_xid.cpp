@@ -23,8 +23,8 @@ std::string_view first_line(std::string_view text) {
   return text.substr(0, std::min(text.find('\n'), text.find("#012")));
 }
 
-// "pid=1234, name=python3, ", either without the other, or "pid='<unknown>', name=<unknown>, ". A
-// field that no comma closes was cut off in the middle, so it is not trusted.
+// "pid=1234, name=python3, ", only one of the two, or "pid='<unknown>', name=<unknown>, ". A field
+// without a comma after it may be cut, so it is ignored.
 void read_process(Scan& in, GpuXid& xid) {
   constexpr std::string_view kUnknown = "<unknown>";
   std::string_view field;
@@ -79,8 +79,8 @@ std::optional<Fact> read_xid(std::string_view line) {
   std::string_view where;
   GpuXid xid;
   if (!in.skip("Xid (") || !in.until(')', where) || !read_where(where, xid)) return {};
-  // The driver prints a comma even when nothing follows. Without it the line was cut, and its 7
-  // may be half of a 79.
+  // The driver prints a comma even if nothing follows. Without it the line was cut, and its 7 may
+  // be a cut 79.
   if (!in.skip(": ") || !in.decimal(xid.code) || !in.skip(",")) return {};
   in.skip(" ");
   read_process(in, xid);
@@ -95,8 +95,8 @@ Fact fallen_off_the_bus(std::string gpu, std::string_view detail) {
                 .xid_line = false};
 }
 
-// A serial number or UUID that the record ends with. One with other characters in it was elided or
-// garbled, and half a number would send somebody to the wrong board.
+// A serial number or UUID at the end of a record. If it has other characters, it was shortened or
+// garbled, and a part of a number would point to the wrong board.
 std::string_view identifier(std::string_view text) {
   constexpr std::string_view kCharacters =
       "-0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -139,9 +139,9 @@ std::optional<Fact> read_gpu_line(std::string_view line) {
   return GpuIdentity{.gpu = std::move(*gpu), .uuid = std::string(uuid)};
 }
 
-// At the driver's start a dead GPU is told in three lines of one record. The first alone also opens
-// the record about a GPU that this driver does not support, so it only names the GPU; where a log
-// has split them into lines of their own, the last one has to be joined to it.
+// When the driver starts, it reports a dead GPU in one record of three lines. The first line also
+// begins the record of a GPU that this driver does not support, so alone it only names the GPU. If
+// a log has split the record, the last line must be joined to the first.
 std::optional<Fact> read_dead_at_start(std::string_view line, std::string_view text) {
   static const Pattern pattern(
       R"(^The NVIDIA GPU ([0-9a-fA-F:.]+)(?:\s|#012|NVRM: )+\(PCI ID: [0-9a-fA-F:]+\))"
@@ -198,7 +198,7 @@ bool parse_nvrm(std::string_view text, std::vector<Reading>& readings) {
     const std::string_view line = first_line(text.substr(begin, at - begin));
     auto fact = read_record(line, text.substr(begin));
     if (!fact) continue;
-    // The last line of a record that has been read as a whole.
+    // Skip the last line of a record that was already read as a whole.
     const auto* xid = std::get_if<GpuXid>(&*fact);
     if (xid != nullptr && xid->gpu.empty() && !readings.empty() &&
         std::holds_alternative<GpuXid>(readings.back().fact))
@@ -209,7 +209,7 @@ bool parse_nvrm(std::string_view text, std::vector<Reading>& readings) {
 }
 
 bool parse_boot(std::string_view text, std::vector<Reading>& readings) {
-  // Nothing is printed before these, so anything that stands before them quotes them.
+  // These begin a line. If there is text before them, something quotes them.
   Scan in(text);
   HostBooted boot;
   if (in.skip("Linux version ")) {

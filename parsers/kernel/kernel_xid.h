@@ -1,9 +1,9 @@
 // Reads what the kernel log says about a host's GPUs and about its own start: the NVIDIA driver's
 // Xid lines, the lines that name a GPU, and the banner of a boot.
 //
-// The text may begin with a foreign message that lost its newline, and one text may hold several
-// of the driver's records: it prints them as continuations. Whether a program only quoted such a
-// line is the caller's to know (Message::from_user_space).
+// The text may begin with another message that lost its newline. One text may hold several records
+// of the driver, which prints them as continuations. The caller must know whether a program only
+// quoted such a line (Message::from_user_space).
 #pragma once
 
 #include <string_view>

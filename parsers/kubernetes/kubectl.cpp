@@ -21,7 +21,7 @@ constexpr std::string_view kNode = "nodes";
 constexpr std::string_view kOver = "over";
 constexpr std::string_view kAge = "age";
 
-// Where two blanks or more stand between: a cell may hold one.
+// Cells are separated by two blanks or more; a cell may contain a single blank.
 Cells wide_cells(std::string_view text) {
   Cells cells = pieces_of(text, "  ");
   std::erase_if(cells, [](std::string_view cell) { return cell.empty(); });
@@ -52,7 +52,7 @@ bool is_head_of_events(std::string_view text) {
   return words_of(text, 8) == Cells{"Type", "Reason", "Age", "From", "Message"};
 }
 
-// "Last State:     Terminated": a name, and what stands apart from it.
+// "Last State:     Terminated": a name, and a value at some distance.
 struct Field {
   std::string_view name;
   std::string_view value;
@@ -95,9 +95,9 @@ class Kubectl : public PartDocument {
   Kubectl() : PartDocument("kubectl") {}
 
  private:
-  // kLeft: after a line of somebody else, whose next lines may be indented.
+  // kLeft: after a foreign line; the lines after it may be indented too.
   enum Stage { kBegin, kDescribed, kLeft, kEvents, kPods, kNodes, kList };
-  // Of what is described. The margin is what stands in front of all its lines.
+  // About the object that is described. kMargin: the blanks before all its lines.
   enum Word { kName, kKind, kHost, kSection, kMargin, kWords };
 
   Line read(std::string_view text) override {
@@ -178,7 +178,7 @@ class Kubectl : public PartDocument {
     OpenPart& node = open(kNode);
     node.name("nodes", row[0]);
     node.value("Ready", row[1]);
-    // A column of a cloud's own: why it takes no pods.
+    // A column that a cloud adds: why the node takes no pods.
     if (row.back().starts_with("Unschedulable")) node.value("Health", row.back());
     return Line::part;
   }
@@ -229,7 +229,7 @@ class Kubectl : public PartDocument {
     }
   }
 
-  // Of the pod that is described. Each of its fields rests on its own line.
+  // About the pod that is described. A part for each field, so that its evidence is its own line.
   void say(std::string_view name, std::string_view value) {
     OpenPart& part = open(kPod);
     part.name("pod", words_[kName]);
@@ -251,18 +251,18 @@ class Kubectl : public PartDocument {
     node.value(cells[0], said);
   }
 
-  // --- Both
+  // --- events of both
 
   void take(const KubernetesEvent& event) {
     const std::string_view told_node = node_with_status(event.message);
-    // The events of a node, without what `describe` prints above them.
+    // The events of a node, pasted without the lines that `describe` prints above them.
     if (event.object.empty() && words_[kName].empty() && !told_node.empty()) {
       words_[kName] = told_node;
       words_[kKind] = kNode;
     }
     const KubernetesTopic* topic = topic_of_event(event.reason);
     if (topic == nullptr) return;
-    // Operators tell of good ends, too.
+    // Operators report good ends, too.
     if (topic->topic == "exit" && last_word(event.message) == "0") return;
     std::string_view name = event.object;
     const std::size_t slash = std::min(name.find('/'), name.size());
@@ -283,17 +283,17 @@ class Kubectl : public PartDocument {
     if (!topic->over) ((said = event.reason) += ": ") += event.message;
     const std::string_view part = of_node ? kNode : kPod;
     keep_latest(part, name, topic->topic, said, event.age, host);
-    // What started was scheduled.
+    // A pod that started was scheduled.
     if (topic->reason == "Started") keep_latest(part, name, "scheduling", kOver, event.age, host);
   }
 
-  // The problem detector's parts.
+  // The components of the node problem detector.
   static bool watches_nodes(std::string_view from) {
     return from == "kernel-monitor" || from == "docker-monitor" || from == "containerd-monitor" ||
            from == "systemd-monitor";
   }
 
-  // "Node gpu-node-7 status is now: NodeNotReady"; empty: it tells of no status.
+  // "Node gpu-node-7 status is now: NodeNotReady"; empty: the message is about no status.
   static std::string_view node_with_status(std::string_view message) {
     if (!take_front(message, "Node ")) return {};
     std::string_view node;
@@ -306,7 +306,7 @@ class Kubectl : public PartDocument {
     return text.substr(text.rfind(' ') + 1);
   }
 
-  // Of two as old, the one that stands below is the later one.
+  // If two events have the same age, the lower one is the later one.
   void keep_latest(std::string_view kind, std::string_view name, std::string_view topic,
                    std::string_view said, std::int64_t age, std::string_view host) {
     const std::string_view identity = kind;  // "pod", "nodes"

@@ -1,5 +1,5 @@
 // What kubectl prints of pods and nodes: describe, get pods, get nodes and get events, whole or
-// from anywhere in their midst.
+// only a part.
 //
 //   Name:   llama-worker-3              NAME       READY  STATUS     RESTARTS  AGE  IP    NODE
 //   Node:   gpu-node-7/10.0.3.17        llama-w-3  0/1    OOMKilled  0         95m  10.. gpu-node-7
@@ -9,8 +9,9 @@
 //     Type     Reason   Age                From     Message
 //     Warning  BackOff  4m (x12 over 10m)  kubelet  Back-off restarting failed container …
 //
-// A pod is a part of kind "pod" with the name "pod", said of its node; a node one of kind "nodes".
-// Events stand under the topic that they are about, the latest of each: what came right is over.
+// A pod becomes a part of kind "pod" with the name "pod", on the host that is its node; a node
+// becomes a part of kind "nodes". Only the latest event of each topic is kept, which may say that
+// the trouble is over.
 #pragma once
 
 #include <memory>

@@ -52,7 +52,7 @@ class KubernetesObjects : public PartJson {
     if (field == "message") set(kMessage, text);
   }
 
-  // As describe has it: "Unknown NodeStatusUnknown: Kubelet stopped posting node status."
+  // As `describe` prints it: "Unknown NodeStatusUnknown: Kubelet stopped posting node status."
   void tell_condition() {
     if (get(kKind) == "Node" && !get(kName).empty() && !get(kType).empty()) {
       std::string said(get(kStatus));

@@ -1,5 +1,5 @@
-// `kubectl get nodes,pods -o json`: one object or a list of them. What is told of each is what
-// `kubectl describe` tells.
+// `kubectl get nodes,pods -o json`: one object or a list. It gives the same facts as `kubectl
+// describe`.
 #pragma once
 
 #include <memory>

@@ -16,10 +16,10 @@ namespace {
 using namespace tool_text;
 
 constexpr std::size_t kMostValueBytes = 256;
-constexpr std::size_t kMostVariables = 64;  // of one line
+constexpr std::size_t kMostVariables = 64;  // in a line
 constexpr std::size_t kMostLaunched = std::size_t{1} << 20;
 
-// Whose variables tell something of a job.
+// Variables that say something about a job.
 bool is_of_interest(std::string_view name) {
   return name == "WORLD_SIZE" || name.starts_with("NCCL_") || name.starts_with("TORCH_") ||
          name.starts_with("TORCHELASTIC_");
@@ -34,7 +34,7 @@ struct Assignment {
   std::string_view value;
 };
 
-// Takes NAME=VALUE off the front, VALUE as a shell would read it.
+// Takes NAME=VALUE off the front; reads VALUE as a shell does.
 std::optional<Assignment> take_assignment(std::string_view& text) {
   const std::size_t equals =
       static_cast<std::size_t>(std::ranges::find_if_not(text, is_of_name) - text.begin());
@@ -61,7 +61,7 @@ void skip_blanks(std::string_view& text) {
   text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
 }
 
-// What stands before a command: a prompt, the marks of set -x, export.
+// Skips what may stand before a command: a prompt, the marks of set -x, export.
 void skip_beginning(std::string_view& text) {
   skip_blanks(text);
   while (take_front(text, "+")) skip_blanks(text);
@@ -78,7 +78,7 @@ void give(std::string group, std::string_view name, std::string_view value,
 }
 
 void give(const Assignment& assignment, std::vector<Reading>& readings) {
-  // What a shell would still have to fill in is no value.
+  // Ignore a value that a shell has yet to expand.
   if (is_of_interest(assignment.name) && assignment.value.find('$') == std::string_view::npos)
     give("script", assignment.name, assignment.value, readings);
 }
@@ -105,7 +105,8 @@ void read_launcher(std::string_view text, std::vector<Reading>& readings) {
   const auto processes = option(text, kProcesses);
   if (nodes) give_count("nodes", *nodes, readings);
   if (!processes || !give_count("processes", *processes, readings)) return;
-  // Whoever names none starts one; but not in a command that goes on in the next line.
+  // Without --nnodes torchrun uses one node. But the option may follow if the command goes on in
+  // the next line.
   const bool whole = text.find("torchrun ") != std::string_view::npos && !text.ends_with('\\');
   if (!nodes && whole) give_count("nodes", "1", readings);
 }

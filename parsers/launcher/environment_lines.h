@@ -1,8 +1,8 @@
-// What scripts, `env` and launchers say of a job before it starts: variables that are set, and how
-// many processes there are to be. And what PyTorch then says is in force.
+// What scripts, `env` and launchers say about a job before it starts: variables, and how many
+// processes there will be. Also the settings that PyTorch says it uses.
 //
-// They are Settings: of the group "script" a variable, as it was written; of "launch" a number; of
-// "torch" what is in force.
+// The facts are Settings. Group "script": a variable, as written. "launch": a number. "torch": a
+// setting in effect.
 #pragma once
 
 #include <string_view>

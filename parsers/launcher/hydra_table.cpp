@@ -38,11 +38,11 @@ class HydraTable : public Document {
       return Line::part;
     }
     static const Pattern kCode(R"(^\s*=\s+EXIT CODE: (\d+)\s*$)");
-    // A code of nine may be the program's own word, or a signal.
+    // EXIT CODE: 9 may be an exit code or a signal; these lines name the signal.
     static const Pattern kSignal(R"((?:KILLED BY SIGNAL: |EXIT STRING: .*\(signal )(\d+))");
     std::string_view number;
     if (kCode.find(line.text, &number)) {
-      // The last digit of one that was cut may be missing.
+      // If the line was cut, the last digit may be missing.
       if (!line.cut) code_ = number_in<int>(number);
       return Line::part;
     }

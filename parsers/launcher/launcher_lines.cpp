@@ -11,9 +11,9 @@ namespace faultline {
 
 namespace {
 
-constexpr std::size_t kMostRanks = 4096;  // of one host
+constexpr std::size_t kMostRanks = 4096;  // on one host
 constexpr std::size_t kMostNameBytes = 256;
-// Shells and schedulers add this to the signal that ended a process.
+// Shells and schedulers add this to the number of the signal that ended a process.
 constexpr int kSignalBase = 128;
 
 struct SignalName {
@@ -47,7 +47,7 @@ std::vector<int> task_list(std::string_view text) {
   return tasks;
 }
 
-// zsh writes them small.
+// Ignores the case of the first letter: zsh writes it small.
 bool begins_with(std::string_view name, std::string_view known) {
   constexpr char kSmall = 0x20;
   return !name.empty() && (name.front() | kSmall) == (known.front() | kSmall) &&
@@ -161,7 +161,7 @@ bool parse_pals_exit(std::string_view text, std::vector<Reading>& readings) {
 }
 
 // Pod: kubeflow.llama-worker-3 exited with code 1
-// It is the event of an operator of training jobs. A pod's name is its host's.
+// An event of an operator of training jobs. The pod's name is taken as the host.
 bool parse_pod_exit(std::string_view text, std::vector<Reading>& readings) {
   static const Pattern kLine(
       R"(Pod: [a-z0-9-]+\.([a-z0-9][a-z0-9.-]*) exited with code (-?\d+)\b)");
@@ -228,8 +228,8 @@ bool parse_shell_exit(std::string_view text, std::vector<Reading>& readings) {
   return true;
 }
 
-// What a shell prints of what it started by hand: all of the line, or "zsh: segmentation fault
-// (core dumped)  python3 train.py".
+// What a shell prints about a command that was started by hand: "Killed" alone on its line, or
+// "zsh: segmentation fault (core dumped)  python3 train.py".
 bool parse_shell_word(std::string_view text, std::vector<Reading>& readings) {
   static const Pattern kLine(
       R"(^(?:(?:zsh: |\[\d+\] +\+? *(\d+) )(segmentation fault|abort|bus error|floating point exception|illegal hardware instruction|killed)(?: +\(core dumped\))?(?:  .*)?|(Segmentation fault|Aborted|Bus error|Floating point exception|Illegal instruction) \(core dumped\)|(Killed))$)");

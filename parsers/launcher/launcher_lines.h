@@ -1,4 +1,4 @@
-// Lines in which launchers, schedulers and shells tell of processes that ended: torchrun's agent,
+// Lines in which launchers, schedulers and shells report processes that ended: torchrun's agent,
 // srun, mpirun, Hydra, DeepSpeed, operators of Kubernetes.
 #pragma once
 
@@ -19,7 +19,7 @@ bool parse_pod_exit(std::string_view text, std::vector<Reading>& readings);
 bool parse_shell_exit(std::string_view text, std::vector<Reading>& readings);
 bool parse_shell_word(std::string_view text, std::vector<Reading>& readings);
 
-// Sets the signal, too, where the code tells one.
+// Also sets the signal, if the code says one.
 void set_exit_code(ProcessExit& exit, int code);
 
 // The number of a signal by its name or description: SIGTERM, Killed, Segmentation fault.

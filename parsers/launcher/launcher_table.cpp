@@ -20,10 +20,10 @@ using tool_text::trimmed;
 
 constexpr std::string_view kFailures = "Failures:";
 constexpr std::string_view kRoot = "Root Cause (first observed failure):";
-constexpr std::string_view kIndent = "  ";  // of what stands in a row
+constexpr std::string_view kIndent = "  ";  // before the fields of a row
 constexpr std::size_t kMostFieldBytes = 512;
 constexpr std::size_t kMostTellers = 4096;  // agents whose tables are mixed line by line
-constexpr int kMostForeign = 256;           // lines of others in the midst of it
+constexpr int kMostForeign = 256;           // foreign lines within the table
 
 // 2026-03-05_02:47:19, local time
 std::optional<Timestamp> stamp_of(std::string_view text) {
@@ -55,7 +55,7 @@ struct Row {
 struct Table {
   bool root = false;
   Row row;
-  std::unique_ptr<Document> traceback;  // what the row says last, while it goes on
+  std::unique_ptr<Document> traceback;  // the last field of the row, while it is read
 };
 
 class LauncherTable : public Document {
@@ -75,8 +75,8 @@ class LauncherTable : public Document {
     if (known == tables_.end()) return foreign();
     Table& table = known->second;
     if (table.traceback && read_traceback(table, line, readings)) return Line::part;
-    // Many a log is posted without the end of its last line. That line may lack something; what
-    // stands above it does not.
+    // Logs are often posted without the end of their last line. Ignore that line; the lines above
+    // it are whole.
     if (line.cut && !is_rule(text)) return Line::part;
     if (table.row.begun && line.text.starts_with(kIndent) && begins_python_traceback(text)) {
       read_field(text, line, table.row);
@@ -178,7 +178,7 @@ class LauncherTable : public Document {
  private:
   Line foreign() { return ++foreign_ > kMostForeign ? Line::after : Line::foreign; }
 
-  // A traceback is of the rank that the row is about, whoever prints the table.
+  // A traceback belongs to the rank of the row, no matter which rank prints the table.
   static void name(const Row& row, DocumentReading& told) {
     told.line->host = row.exit.host;
     if (!row.exit.ranks.empty()) told.line->rank = row.exit.ranks.front();
@@ -220,7 +220,7 @@ class LauncherTable : public Document {
       if (exit.exit_code && *exit.exit_code < 0 && *exit.exit_code > -128)
         exit.signal = -*exit.exit_code;
       exit.pid = number_in<std::int64_t>(second).value_or(0);
-      row.line.keep(line);  // the line that says how it ended
+      row.line.keep(line);  // the line that says how the process ended
     } else if (name == "error_file") {
       if (value != "<N/A>") exit.error_file = value;
     } else if (name == "traceback" && !value.starts_with("To enable traceback")) {

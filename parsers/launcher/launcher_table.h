@@ -1,4 +1,4 @@
-// The table in which torchrun tells which of its workers failed (ChildFailedError).
+// The table in which torchrun lists the workers that failed (ChildFailedError).
 #pragma once
 
 #include <memory>

@@ -13,12 +13,12 @@ namespace {
 
 constexpr std::size_t kMostHostBytes = 256;
 
-// Its groups are a host, a rank, a signal (a number or a name) and an exit code; one that a form
-// does not tell is empty.
+// The groups of the pattern are a host, a rank, a signal (a number or a name) and an exit code. A
+// group is empty if the form does not have it.
 struct Form {
   std::string_view teller;
   Pattern pattern;
-  bool first = false;  // it tells only of the first that ended
+  bool first = false;  // the form names only the process that ended first
 };
 
 // 11, SIGSEGV, KILL, Segmentation fault

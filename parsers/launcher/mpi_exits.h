@@ -1,5 +1,5 @@
-// Lines in which launchers and runtimes of MPI and of partitioned memory, and batch systems, name
-// the process that ended and what ended it.
+// Lines in which launchers and runtimes (MPI, partitioned memory) and batch systems name the
+// process that ended and what ended it.
 #pragma once
 
 #include <string_view>

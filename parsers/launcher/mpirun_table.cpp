@@ -8,7 +8,7 @@
 namespace faultline {
 namespace {
 
-constexpr int kMostForeign = 8;  // lines of others between the two
+constexpr int kMostForeign = 8;  // foreign lines between the two lines
 
 std::optional<int> rank_in(std::string_view text) {
   static const Pattern kName(

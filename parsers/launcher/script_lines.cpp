@@ -33,7 +33,7 @@ std::optional<std::string_view> take_count(std::string_view& text) {
   return digits;
 }
 
-// "3, 7]", and what follows; nothing: it is no list, or its end is missing.
+// "3, 7]" and any text. Nothing: it is not a list, or its end is missing.
 std::optional<std::vector<std::string_view>> ranks_in(std::string_view text) {
   std::vector<std::string_view> ranks;
   while (true) {
@@ -148,7 +148,7 @@ bool parse_gpu_sample(std::string_view text, std::vector<Reading>& readings) {
   if (!take_until(rest, "rank=", before)) return false;
   const auto rank = take_count(rest);
   if (!rank || !take_front(rest, " gpu_util=")) return false;
-  // nvidia-smi's own words: "0 %, 71234", "[N/A], 71234", "ERR!".
+  // As nvidia-smi prints them: "0 %, 71234", "[N/A], 71234", "ERR!".
   std::string_view use;
   if (!take_until(rest, ",", use)) return false;
   use = trimmed(use);
@@ -186,8 +186,8 @@ bool parse_bandwidth_line(std::string_view text, std::vector<Reading>& readings)
   const auto ms = take_number(time_word);
   if (!bandwidth || !ms || !bandwidth_word.empty() || time_word != "ms" || *ms <= 0 || bytes <= 0)
     return false;
-  // Of size and time, at most doubled by the way that bus bandwidth is counted. What is neither has
-  // lost a digit.
+  // The bandwidth must be size / time, or up to twice that if it is bus bandwidth. If it is not, a
+  // digit was lost.
   constexpr double kLeast = 0.9;
   constexpr double kMost = 2.2;
   const double ratio = *bandwidth / (bytes / (*ms * 1e6));

@@ -1,4 +1,4 @@
-// The NCCL dialect: what its lines say besides the calls, which ingest/reader takes out by itself.
+// The NCCL dialect, except calls: ingest/reader reads those itself.
 #pragma once
 
 #include <string_view>

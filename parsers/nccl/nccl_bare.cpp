@@ -14,7 +14,7 @@ bool is_small(char c) { return c >= 'a' && c <= 'z'; }
 bool is_capital(char c) { return c >= 'A' && c <= 'Z'; }
 bool is_name_character(char c) { return is_small(c) || is_capital(c) || is_digit(c) || c == '_'; }
 
-// ncclSocketInit, socket_progress: no word of a sentence.
+// ncclSocketInit, socket_progress: not a word of plain English.
 bool is_function(std::string_view word) {
   return !word.empty() && is_small(word.front()) && std::ranges::all_of(word, is_name_character) &&
          std::ranges::any_of(word, [](char c) { return is_capital(c) || c == '_'; });
@@ -26,7 +26,7 @@ bool is_source_file(std::string_view word) {
   return false;
 }
 
-// socket.cc:484, bootstrapNetInit:203, with or without a colon behind
+// socket.cc:484, bootstrapNetInit:203, with or without a colon after it
 bool is_place(std::string_view word) {
   while (word.ends_with(':')) word.remove_suffix(1);
   const std::size_t colon = word.rfind(':');
@@ -35,7 +35,7 @@ bool is_place(std::string_view word) {
          (is_source_file(word.substr(0, colon)) || is_function(word.substr(0, colon)));
 }
 
-// Of what may stand before a message: "socketProgress:", "NET/IB", ":".
+// A word that NCCL puts before a message: "socketProgress:", "NET/IB", ":".
 bool is_of_nccl(std::string_view word) {
   for (const std::string_view part : {":", "Net", "Bootstrap", "Bootstrap:"})
     if (word == part) return true;
@@ -47,7 +47,7 @@ bool is_of_nccl(std::string_view word) {
 
 BareWarning bare_warning(std::string_view text) {
   BareWarning bare;
-  text.remove_prefix(std::min(text.find_first_not_of("> \t"), text.size()));  // a mail's quotation
+  text.remove_prefix(std::min(text.find_first_not_of("> \t"), text.size()));  // quoted in a mail
   text = tool_text::trimmed(text);
   const std::size_t blank = text.find(' ');
   if (blank != kNowhere && is_place(text.substr(0, blank))) {

@@ -1,4 +1,4 @@
-// Warnings of NCCL that people posted without what NCCL prints in front of them.
+// NCCL warnings that people pasted without the frame that NCCL prints before them.
 #pragma once
 
 #include <string_view>
@@ -7,16 +7,16 @@ namespace faultline {
 
 // Views point into the text it was read from.
 struct BareWarning {
-  std::string_view place;  // FILE:LINE or FUNCTION:LINE, where it was left
+  std::string_view place;  // FILE:LINE or FUNCTION:LINE, if it was pasted too
   std::string_view text;
 };
 
 // misc/socket.cc:484 Call to connect failed : Connection refused
-// What is left may be anybody's line: whether it reads like NCCL's, its words tell.
+// The result need not be NCCL's: only its words can show that.
 BareWarning bare_warning(std::string_view text);
 
-// Whether only NCCL's own words stand before its message: nothing, the function that speaks, the
-// transport. "bootstrapNetInit: ", "NET/IB : "; not "You may see ".
+// Whether NCCL itself prints this text before a message: nothing, a function, a transport.
+// "bootstrapNetInit: ", "NET/IB : "; not "You may see ".
 bool may_stand_before_warning(std::string_view text);
 
 }  // namespace faultline

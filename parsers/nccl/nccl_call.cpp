@@ -28,7 +28,7 @@ bool parse_nccl_call(std::string_view message, NcclCall& call) {
   if (scan.skip("opCount ")) {
     call.function = "(unnamed)";
   } else {
-    // A name is one word of letters, so that no other message's "x: opCount" passes for a call.
+    // A name is one word of letters. Otherwise "x: opCount" in another message would be a call.
     call.function = scan.letters();
     if (call.function.empty() || !scan.skip(": opCount ")) return false;
   }

@@ -1,5 +1,5 @@
-// The line NCCL prints when a rank enqueues a call (NCCL_DEBUG_SUBSYS=COLL): the hot line. Read by
-// hand, left to right, without allocation.
+// The line that NCCL prints when a rank enqueues a call (NCCL_DEBUG_SUBSYS=COLL). Almost every line
+// of a verbose log is one, so it is read by hand, left to right, without allocation.
 #pragma once
 
 #include <cstdint>
@@ -21,11 +21,11 @@ struct NcclCall {
   bool done = false;
 };
 
-// message: what follows "NCCL INFO ". False if it is no call, or was torn off before its end.
+// message: the text after "NCCL INFO ". False if it is not a call, or was cut before its end.
 //
-//   AllReduce: opCount 139d sendbuff 0x78d0 recvbuff 0x78d0 count 7382228 datatype 7 op 0 root 0
-//   comm 0x78cf [nranks=128] stream 0x78d0 AllReduce: opCount 1e size 4194304 datatype 7 op 0 root
-//   0 comm 0x7f8a [nranks=8] stream 0x7f8a AllReduce: opCount 1e DONE
+//   AllReduce: opCount 139d sendbuff 0x78d0 … op 0 root 0 comm 0x78cf [nranks=128] stream 0x78d0
+//   AllReduce: opCount 1e size 4194304 … op 0 root 0 comm 0x7f8a [nranks=8] stream 0x7f8a
+//   AllReduce: opCount 1e DONE
 bool parse_nccl_call(std::string_view message, NcclCall& call);
 
 }  // namespace faultline

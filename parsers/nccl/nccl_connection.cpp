@@ -26,8 +26,8 @@ std::optional<double> seconds_in(std::string_view text) {
   return seconds;
 }
 
-// "/GDRDMA", "/GDRDMA(PCI)", "/Shared", "/flush=…". A beginning of one of them means that the line
-// was cut, and that what it says of this connection is not known.
+// "/GDRDMA", "/GDRDMA(PCI)", "/Shared", "/flush=…". If only a part of a suffix is there, the line
+// was cut, and the connection is not known.
 bool read_suffixes(std::string_view text, PeerConnection& connection) {
   while (!text.empty()) {
     if (text[0] != '/') return false;
@@ -43,7 +43,7 @@ bool read_suffixes(std::string_view text, PeerConnection& connection) {
   return true;
 }
 
-// "NET/IB/1/GDRDMA", "NET/AWS Libfabric/0(3)/Shared": the name ends where a number stands between
+// "NET/IB/1/GDRDMA", "NET/AWS Libfabric/0(3)/Shared": the name ends before a number between
 // slashes.
 bool read_net(std::string_view via, PeerConnection& connection) {
   std::size_t name = via.find('/');

@@ -1,4 +1,4 @@
-// NCCL's lines about how ranks are connected: rings, and the way from each rank to its neighbours.
+// NCCL's lines about how ranks are connected: rings, and the path from each rank to its neighbours.
 #pragma once
 
 #include <vector>

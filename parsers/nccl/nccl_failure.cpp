@@ -7,7 +7,7 @@ namespace {
 
 constexpr auto kNowhere = std::string_view::npos;
 
-// FILE:LINE 'TEXT'. What it means is what it means where PyTorch says it.
+// FILE:LINE 'TEXT'. PyTorch prints the same texts, with the same meaning.
 bool read_failure(std::string_view text, Remark& remark) {
   const std::size_t open = text.find(" '");
   const std::size_t close = text.rfind('\'');
@@ -30,7 +30,7 @@ bool parse_nccl_failure(std::string_view text, std::vector<Reading>& readings) {
   for (const std::string_view before : {"Test NCCL failure ", "Failed, NCCL error "}) {
     const std::size_t at = text.find(before);
     if (at == kNowhere) continue;
-    // Only a host's name may stand in front.
+    // Only a host name may stand before it.
     std::string_view host = text.substr(0, at);
     if (!host.empty() && (!host.ends_with(": ") || host.find(' ') != host.size() - 1)) continue;
     Remark remark;

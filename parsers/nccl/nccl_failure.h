@@ -1,4 +1,4 @@
-// What programs print when a call to NCCL returned an error: nccl-tests and samples.
+// What nccl-tests and NCCL's sample programs print when a call to NCCL returns an error.
 #pragma once
 
 #include <string_view>

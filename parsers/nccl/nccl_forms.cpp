@@ -60,7 +60,7 @@ bool is_retry(const NcclMessage& message, Facts& /*facts*/) {
   return contains(message, ", retrying");
 }
 
-// Frequent ones first, among those that begin with the same letter.
+// Among forms that begin with the same letter, the frequent ones come first.
 constexpr NcclForm kForms[] = {
     // Lifetime.
     {"communicator_init",
@@ -166,7 +166,7 @@ constexpr NcclForm kForms[] = {
     {"invalid_value", "2.3.5+", S::env, "Invalid value ", nullptr, ""},
     {"stack_size", "2.28.3+", S::init, "Stack size limit ", nullptr, ""},
 
-    // Errors on their way, and trouble told as INFO.
+    // Errors passed up the call stack, and trouble that is printed as INFO.
     {"back_trace", "2.3.5-2.30.4, 2.18.3-2.30.4, 2.4.2-2.18.6, 2.19.1-2.30.4, 2.30.7+", S::warning,
      "", read_back_trace, "back_trace"},
     {"call_retry", "2.4.2-2.23.4", S::net, "Call to ", is_retry, ""},
@@ -183,7 +183,7 @@ constexpr NcclForm kForms[] = {
      ""},
     {"no_color", "2.18.1+", S::init, "Rank ", nullptr, ""},
 
-    // Told in passing.
+    // Of little interest.
     {"trees", "2.4.2-2.4.8, 2.5.6-2.7.8, 2.8.3+", S::init, "Trees ", nullptr, ""},
     {"graph_tree", "2.8.3+", S::graph, "Tree ", nullptr, ""},
     {"graph_nvls", "2.18.1+", S::graph, "NVLS Trees ", nullptr, ""},
@@ -227,8 +227,8 @@ constexpr std::size_t kIndexRoom = [] {
   return rows;
 }();
 
-// For every first character the INFO forms that begin with it, in their order, and after them those
-// that may begin with anything.
+// For every first character: the INFO forms that begin with it, in the table's order, then the
+// forms that may begin with anything.
 struct Index {
   std::array<std::uint16_t, 257> starts{};
   std::array<std::uint8_t, kIndexRoom> rows{};
@@ -300,8 +300,7 @@ const NcclForm* read_nccl_line(const NcclLine& line, Facts& facts) {
   const std::size_t before = facts.size();
   const NcclForm* form = read_nccl_message(line.level, message_of(line), facts);
   const auto added = facts.begin() + static_cast<std::ptrdiff_t>(before);
-  // Somebody's word about a line is no line, unless it is a warning: that is text for people
-  // anyway.
+  // Ignore a line that other text quotes, unless it is a warning: a warning is free text anyway.
   const bool only_words = line.quoted && line.level != NcclLevel::warn;
   if (only_words)
     facts.erase(added, facts.end());
@@ -313,10 +312,10 @@ const NcclForm* read_nccl_line(const NcclLine& line, Facts& facts) {
 }
 
 bool stands_though_cut(const Fact& fact) {
-  // 2.3 ends its line where later versions go on.
+  // 2.3 ends its line at a place where later versions go on.
   if (const auto* init = std::get_if<CommunicatorInit>(&fact))
     return init->complete || init->cuda_device != -1;
-  // "P2p connect done in 0.1" may have been 0.12; the other steps end with a word or a bracket.
+  // "P2p connect done in 0.1" may be a cut 0.12; the other steps end with a word or a bracket.
   if (const auto* step = std::get_if<SetupStep>(&fact)) return step->step != "p2p";
   return std::holds_alternative<CommunicatorEnd>(fact) ||
          std::holds_alternative<CommunicatorShape>(fact);

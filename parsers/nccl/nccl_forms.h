@@ -1,4 +1,4 @@
-// The forms of line that are known, in the order in which they are tried.
+// The known forms of NCCL's lines, in the order in which they are tried.
 #pragma once
 
 #include <span>
@@ -10,17 +10,17 @@ namespace faultline {
 
 std::span<const NcclForm> nccl_forms();
 
-// Reads one line: adds its facts. nullptr: no form knows it.
+// Adds the facts of one message. nullptr: no form matches.
 const NcclForm* read_nccl_message(NcclLevel level, const NcclMessage& message,
                                   std::vector<Fact>& facts);
-// As above, of a line that need not be whole: keeps only what cannot be wrong then.
+// As above, for a line that may be merged with others or quoted: keeps only the facts that are
+// right even then.
 const NcclForm* read_nccl_line(const NcclLine& line, std::vector<Fact>& facts);
 
-// Of a line that may be cut anywhere, this still says what it means to say: its end is a word that
-// the form demands.
+// Whether the fact is right even if its line was cut: the form demands a word at the end.
 bool stands_though_cut(const Fact& fact);
 
-// What a message that no form knows is most likely about.
+// The most likely subsystem of a message that no form matches.
 NcclSubsystem guessed_subsystem(std::string_view message);
 
 }  // namespace faultline

@@ -26,7 +26,7 @@ class Record : public JsonSink {
     } else if (path == "coll_perf/coll") {
       report_.operation = value.text;
     } else if (path == "coll_perf/coll_sn") {
-      // The first one has number 0; ncclras counts from 1.
+      // The Inspector counts from 0, ncclras from 1.
       if (auto number = value.count(); number && *number < UINT64_MAX)
         report_.completed = *number + 1;
     } else if (path == "p2p_perf/p2p") {
@@ -36,7 +36,7 @@ class Record : public JsonSink {
 
   bool is_ours() const { return !report_.communicator_id.empty() && report_.rank >= 0; }
 
-  // Numbers of sends and receives are each rank's own: they compare with nobody's.
+  // Each rank counts its own sends and receives: the numbers of two ranks cannot be compared.
   bool tells() const { return !point_to_point_ && report_.completed && !report_.operation.empty(); }
 
   Reading take() {
@@ -62,7 +62,7 @@ class Record : public JsonSink {
 
 bool parse_nccl_inspector(std::string_view text, std::vector<Reading>& readings) {
   bool ours = false;
-  // Two threads may write one line.
+  // Two threads may write into one line.
   while (text.starts_with('{')) {
     Record record;
     JsonWalker walker;

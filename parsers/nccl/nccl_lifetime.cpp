@@ -8,7 +8,7 @@
 namespace faultline {
 namespace {
 
-// What a line about one rank of one communicator names.
+// The fields of a line about one rank of one communicator.
 struct Named {
   CommunicatorInit init;
   std::optional<int> nodes;
@@ -17,7 +17,7 @@ struct Named {
   bool mnnvl = false;
 };
 
-// The words between "comm" and the dash, in whatever order and number a version prints them.
+// The words between "comm" and the dash. Versions print different words in different order.
 bool read_fields(Scan& scan, Named& named) {
   CommunicatorInit& init = named.init;
   bool ranked = false;
@@ -85,7 +85,7 @@ std::optional<CommunicatorEnding> ending(std::string_view text) {
   return std::nullopt;
 }
 
-// Up to the dash, which is the next character, or to the end.
+// Reads up to the dash, which is not consumed, or to the end.
 bool read_communicator(Scan& scan, const NcclMessage& message, Named& named) {
   int ignored = 0;
   if (scan.skip("[Rank ")) {  // 2.29 and later, in START only
@@ -131,7 +131,7 @@ bool read_communicator_shape(const NcclMessage& message, std::vector<Fact>& fact
   Scan scan(message.text);
   Named named;
   if (!read_communicator(scan, message, named) || !scan.done()) return false;
-  // MNNVL stands last: without it the line was cut, and so may be the number before it.
+  // MNNVL comes last. Without it the line was cut, and the number before it may be cut too.
   if (!named.nodes || !named.local_ranks || !named.local_rank || !named.mnnvl) return false;
   const CommunicatorInit& init = named.init;
   facts.emplace_back(CommunicatorShape{init.communicator, init.rank, init.nranks, *named.nodes,

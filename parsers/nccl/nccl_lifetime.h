@@ -1,5 +1,5 @@
-// NCCL's lines about the beginning and the end of a communicator: which rank of it this process
-// is, on which GPU.
+// NCCL's lines about the beginning and the end of a communicator: which rank this process is, on
+// which GPU.
 #pragma once
 
 #include <vector>

@@ -69,14 +69,14 @@ std::string_view last_word(std::string_view text) {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// "init.cc:9", also with a path in front and with blanks in it.
+// "init.cc:9", also with a path before it, and with blanks in it.
 bool names_a_line(std::string_view place) {
   std::size_t colon = place.rfind(':');
   if (colon == std::string_view::npos || colon == 0 || colon + 1 == place.size()) return false;
   return std::all_of(place.begin() + static_cast<std::ptrdiff_t>(colon) + 1, place.end(), is_digit);
 }
 
-// What stands between [DEV] and NCCL: FILE:LINE (FUNC), a plugin's own, RCCL's microseconds.
+// Reads what stands between [DEV] and NCCL: FILE:LINE (FUNC), a plugin's text, RCCL's microseconds.
 void read_place(std::string_view text, NcclLine& line) {
   constexpr std::size_t kMicrosecondDigits = 16;
   std::string_view first = text.substr(0, text.find(' '));
@@ -92,7 +92,7 @@ void read_place(std::string_view text, NcclLine& line) {
   line.function = text.substr(open + 2, text.size() - open - 3);
 }
 
-// "misc/socket.cc:49" at the end of what people left of the frame when they pasted a warning.
+// "misc/socket.cc:49" at the end of a frame, the rest of which was not pasted.
 std::size_t read_lone_place(std::string_view left, NcclLine& line) {
   std::string_view text = left;
   while (text.ends_with(' ')) text.remove_suffix(1);
@@ -105,7 +105,7 @@ std::size_t read_lone_place(std::string_view left, NcclLine& line) {
   return begin;
 }
 
-// A number, or a datatype or an operation as nccl-tests spells them.
+// A number, or a datatype or an operation in the spelling of nccl-tests.
 bool is_cell(std::string_view word) {
   constexpr std::string_view kWords[] = {
       "int8", "char",  "uint8",  "int32",    "int",      "uint32",   "int64",  "uint64",
@@ -116,8 +116,9 @@ bool is_cell(std::string_view word) {
          std::all_of(word.begin(), word.end(), [](char c) { return is_digit(c) || c == '.'; });
 }
 
-// nccl-tests prints its rows in two pieces, "8388608 2097152 float sum -1" and "83.33 100.66 100.66
-// 0", and a line that comes between sticks to the last cell of one: "0node1:615:615 [0] NCCL INFO".
+// nccl-tests prints a row in two pieces, "8388608 2097152 float sum -1" and "83.33 100.66 100.66
+// 0". A line of NCCL that comes after a piece sticks to its last cell: "0node1:615:615 [0] NCCL
+// INFO".
 void drop_last_cell(std::string_view row, NcclLine& line) {
   constexpr std::size_t kLeastCells = 3;
   const bool unchecked = row.ends_with("  N/") && line.host.starts_with('A');  // "N/A"
@@ -142,13 +143,13 @@ void drop_last_cell(std::string_view row, NcclLine& line) {
     line.host = rest;
 }
 
-// The frame in front of a token, read from right to left. Returns where it begins.
+// Reads the frame before a token, from right to left. Returns where the frame begins.
 std::size_t read_frame(std::string_view left, NcclLine& line) {
   std::string_view frame = left;
   while (!frame.empty() && frame.back() == ' ') frame.remove_suffix(1);
 
-  // HOST:PID:TID [DEV] FILE:LINE (FUNC): the last bracketed number that follows a speaker. A place
-  // may hold blanks and brackets of its own, so look for the speaker, not for the bracket.
+  // HOST:PID:TID [DEV] FILE:LINE (FUNC): the device is the last number in brackets that follows
+  // HOST:PID:TID. A place may hold blanks and brackets too, so the bracket alone decides nothing.
   std::size_t bare_device = std::string_view::npos;
   for (std::size_t open = frame.rfind('['); open != std::string_view::npos;
        open = open == 0 ? std::string_view::npos : frame.rfind('[', open - 1)) {
@@ -170,7 +171,7 @@ std::size_t read_frame(std::string_view left, NcclLine& line) {
   }
   if (read_speaker(last_word(frame), line))
     return static_cast<std::size_t>(line.host.data() - left.data());
-  if (bare_device != std::string_view::npos) {  // people cut off host and pid before they paste
+  if (bare_device != std::string_view::npos) {  // pasted without host and pid
     Scan scan(frame.substr(bare_device + 1));
     scan.integer(line.device);
     scan.skip("]");
@@ -181,15 +182,15 @@ std::size_t read_frame(std::string_view left, NcclLine& line) {
   return read_lone_place(left, line);
 }
 
-// Whether what stands before a line shows that somebody repeats it: a quotation mark at its
-// beginning, or, where no frame says whose it is, any text at all.
+// Whether the text before a line shows that the line is quoted: it ends with a quotation mark, or,
+// if the line has no frame, there is any text at all.
 bool is_quoted(std::string_view before, const NcclLine& line) {
   bool framed = line.device != -1 || !line.host.empty();
   if (framed) return before.ends_with('"') || before.ends_with('\'') || before.ends_with('`');
   return before.find_first_not_of(" \t>") != std::string_view::npos;
 }
 
-// "[2025-04-06 22:31:56] " in front of a frame that begins at `frame`.
+// Reads "[2025-04-06 22:31:56] " before a frame that begins at `frame`.
 std::size_t read_timestamp(std::string_view text, std::size_t frame, NcclLine& line) {
   std::string_view before = text.substr(0, frame);
   while (before.ends_with(' ')) before.remove_suffix(1);
@@ -202,8 +203,8 @@ std::size_t read_timestamp(std::string_view text, std::size_t frame, NcclLine& l
   return open;
 }
 
-// The line has no frame: "NCCL version 2.21.5+cuda12.4", alone or after a timestamp. Others say the
-// words too (an exception's text, ncclras), with something before or behind.
+// A line without a frame: "NCCL version 2.21.5+cuda12.4", alone or after a timestamp. The words
+// also occur in exceptions and in ncclras's reports, but with other text before or after them.
 std::optional<NcclLine> version_line(std::string_view text) {
   constexpr std::string_view kVersion = "NCCL version ";
   std::size_t at = text.find(kVersion);
@@ -225,7 +226,7 @@ std::optional<NcclLine> version_line(std::string_view text) {
 
 std::vector<NcclLine> nccl_lines(std::string_view text) {
   std::vector<NcclLine> lines;
-  std::size_t segment = 0;  // where text that belongs to no line yet begins
+  std::size_t segment = 0;  // where the text begins that no line has yet
   for (auto token = next_token(text, 0); token; token = next_token(text, token->message)) {
     NcclLine line;
     line.level = token->level;

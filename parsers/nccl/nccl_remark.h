@@ -1,4 +1,4 @@
-// What NCCL says in words of its own, and the way an error took up its call stack.
+// NCCL's warnings in free text, and the lines that show an error passing up the call stack.
 #pragma once
 
 #include <optional>
@@ -17,8 +17,8 @@ bool read_back_trace(const NcclMessage& message, std::vector<Fact>& facts);
 bool read_warning(const NcclMessage& message, std::vector<Fact>& facts);
 bool read_abort(const NcclMessage& message, std::vector<Fact>& facts);
 
-// If a line without a frame goes on with the warning right before it: what to put between them. A
-// newline where NCCL broke the line, a blank where a terminal did.
+// If a line without a frame continues the warning right before it, returns what to put between
+// them: a newline if NCCL broke the line, a blank if a terminal did.
 std::optional<char> continues_warning(std::string_view warning, std::string_view line);
 
 }  // namespace faultline

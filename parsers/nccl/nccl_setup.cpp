@@ -18,7 +18,7 @@ constexpr auto kNowhere = std::string_view::npos;
 
 constexpr double kMostBandwidth = 1e6;  // GB/s
 
-// What a value that NCCL's buffer was too short for ends with: it is not to be compared as a whole.
+// The end of a value that did not fit into NCCL's buffer: do not compare such a value as a whole.
 constexpr std::string_view kCut = " ...";
 
 void add(std::vector<Fact>& facts, const NcclMessage& message, std::string_view group,
@@ -75,7 +75,7 @@ struct Item {
   bool last = false;
 };
 
-// The next of " [0]one [1]two": what stands after its number. Nothing, if none follows.
+// The next item of " [0]one [1]two", without its number. Nothing if there is no other.
 std::optional<Item> next_item(std::string_view& rest) {
   rest = trimmed(rest);
   Scan scan(rest);
@@ -146,7 +146,7 @@ bool read_environment(const NcclMessage& message, std::vector<Fact>& facts) {
     rest.remove_prefix(kSetTo.size());
   else
     return false;
-  // A number ends with the sentence's dot; a text does not, and may end with a dot of its own.
+  // NCCL adds a dot after a number but not after a text, which may itself end with a dot.
   if (rest.ends_with('.') && is_integer(rest.substr(0, rest.size() - 1))) rest.remove_suffix(1);
   add(facts, message, "environment", name, rest);
   return true;
@@ -227,7 +227,7 @@ bool read_ib_devices(const NcclMessage& message, std::vector<Fact>& facts) {
       if (whole || !item->last) return false;
       break;
     }
-    // The last of a cut line may go on: "/IB" could have become "/IB/SHARP".
+    // The last item of a cut line may be incomplete: "/IB" instead of "/IB/SHARP".
     if (!whole && item->last) break;
     if (!devices.empty()) devices += ' ';
     devices += *device;
@@ -297,7 +297,7 @@ bool read_plugin(const NcclMessage& message, std::vector<Fact>& facts) {
     std::string_view kind = scan.word();
     if (scan.skip(" plugin ") && !scan.done()) add(facts, message, "plugin", kind, scan.rest());
   } else if (scan.skip("Using tuner plugin ") || scan.skip("Using ")) {
-    // "Using internal network plugin." follows a line that says why.
+    // "Using internal network plugin." is not worth a fact: the line before it says why.
     if (scan.rest().find("internal") == kNowhere) add(facts, message, "plugin", name, scan.rest());
   } else if (scan.skip("Assigned plugin ")) {
     std::string_view plugin = scan.word();
@@ -321,7 +321,7 @@ bool read_assigned_plugin(const NcclMessage& message, std::vector<Fact>& facts) 
   if (!scan.skip(" plugin ") || !scan.rest().ends_with(" to comm")) return false;
   std::string_view plugin = scan.rest();
   plugin.remove_suffix(8);
-  if (kind != "GIN") return true;  // NET: "Using network" says the same
+  if (kind != "GIN") return true;  // NET: the line "Using network" says the same
   add(facts, message, "plugin", "gin", plugin);
   return true;
 }
@@ -341,7 +341,7 @@ bool read_nic_gdr(const NcclMessage& message, std::vector<Fact>& facts) {
     add(facts, message, "gdr", nic, enabled ? "enabled" : "disabled");
     return true;
   }
-  // 2.4: "GPU 3[1] / HCA 0 (distance 2 >= 2)", a pair and not a NIC.
+  // 2.4: "GPU 3[1] / HCA 0 (distance 2 >= 2)" is about a pair, not a NIC.
   std::size_t end = said.find(" (");
   if (!said.starts_with("GPU ") || end == kNowhere) return false;
   add(facts, message, "gdr_pair", said.substr(0, end), enabled ? "enabled" : "disabled");
@@ -368,7 +368,7 @@ bool read_dmabuf(const NcclMessage& message, std::vector<Fact>& facts) {
 }
 
 // "Pattern 4, crossNic 0, nChannels 2, bw 24.000000/12.000000, type NVL/PIX, sameChannels 1": the
-// rings, with GB/s within a host and between hosts. The latter bounds what a test can reach.
+// rings, with GB/s within a host and between hosts. No test can exceed the latter.
 bool read_graph(const NcclMessage& message, std::vector<Fact>& facts) {
   constexpr std::string_view kChannels = "nChannels ";
   Scan scan(message.text);
@@ -469,7 +469,7 @@ bool read_mnnvl(const NcclMessage& message, std::vector<Fact>& facts) {
     add(facts, message, "mnnvl", "rack", rack->substr(0, rack->find(' ')));
     return true;
   }
-  // "MNNVL 1 cliqueId 7ffe cliqueSize 8 cliqueRank 0": the last one is different on every rank.
+  // "MNNVL 1 cliqueId 7ffe cliqueSize 8 cliqueRank 0": cliqueRank differs on every rank.
   Scan scan(message.text);
   if (!scan.skip("MNNVL ")) return false;
   std::string_view used = scan.word();

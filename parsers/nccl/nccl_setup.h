@@ -51,8 +51,9 @@ bool read_pair_gdr(const NcclMessage& message, std::vector<Fact>& facts);
 // DMA-BUF is available on GPU device 0
 bool read_dmabuf(const NcclMessage& message, std::vector<Fact>& facts);
 
-// 2 coll channels, 2 collnet channels, 0 nvls channels, 2 p2p channels, 2 p2p channels per peer
+// Pattern 4, crossNic 0, nChannels 2, bw 24.000000/12.000000, type NVL/PIX, sameChannels 1
 bool read_graph(const NcclMessage& message, std::vector<Fact>& facts);
+// 2 coll channels, 2 collnet channels, 0 nvls channels, 2 p2p channels, 2 p2p channels per peer
 bool read_channel_counts(const NcclMessage& message, std::vector<Fact>& facts);
 // Check P2P Type isAllDirectP2p 0 directMode 0
 bool read_p2p_type(const NcclMessage& message, std::vector<Fact>& facts);

@@ -27,7 +27,7 @@ std::string host_of(const JsonValue& value) {
   return value.text == "unknown" ? std::string() : std::string(value.text);
 }
 
-// One rank, as far as it was read.
+// One rank, as far as it has been read.
 struct Rank {
   RankReport report;
   KeptLine line;
@@ -45,7 +45,7 @@ struct Rank {
   std::vector<Count> counts;
 };
 
-// Which of its ranks' states a communicator is said to be in: ncclras names the last of these.
+// States of ranks. The status of a communicator is the state of its ranks that comes last here.
 constexpr std::string_view kStates[] = {"missing", "init", "running", "finalize", "abort"};
 constexpr std::string_view kStatuses[] = {"NOCOMM", "INIT", "RUNNING", "FINALIZE", "ABORT"};
 
@@ -205,7 +205,7 @@ class Status : public JsonReport {
     }
   }
 
-  // The rank, and what it launched. Nothing is said of operations it launched none of.
+  // Reports the rank and what it launched. An operation that it never launched gives no fact.
   void give_rank(std::string_view state) {
     Rank rank = std::move(rank_);
     rank_ = {};
@@ -265,7 +265,7 @@ class MonitorEvent : public JsonReport {
   Sense sense() const override { return sense_; }
 
   void key(std::string_view path) override {
-    // Many logs are JSON that begins with a time; only these go on with a group.
+    // Many logs are JSON that begins with a time; only the monitor's go on with a group.
     if (sense_ == Sense::unsure && ++keys_ > 1 && path != "group") sense_ = Sense::not_mine;
   }
 

@@ -1,5 +1,5 @@
-// What ncclras prints after SET FORMAT json (2.28.7 and later): a status report, or the monitor's
-// events.
+// The output of ncclras after SET FORMAT json (2.28.7 and later): a status report, or the events
+// of the monitor.
 #pragma once
 
 #include <memory>

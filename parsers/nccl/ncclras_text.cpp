@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kMaxGroups = 65536;
 constexpr int kMostRanksInAList = 4096;
-constexpr int kMostForeignLines = 64;  // in a row; then the report is over
+constexpr int kMostForeignLines = 64;  // in a row; after more the report is over
 
 using tool_text::trimmed;
 
@@ -27,7 +27,7 @@ bool until(Scan& in, std::string_view literal, std::string_view& piece) {
   return true;
 }
 
-// "3", "3 (NVML 5)"; several are no one GPU.
+// "3", "3 (NVML 5)"; -1 for a list of several GPUs.
 int device_of(std::string_view text) {
   Scan in(text);
   int device = -1;
@@ -159,7 +159,7 @@ class Report : public Document {
     if (topic == Topic::summary || topic == Topic::table) groups_.clear();
   }
 
-  // The counts of nodes, processes and GPUs, with their heads.
+  // The counts of nodes, processes and GPUs, and their headings.
   static bool read_summary(std::string_view text) {
     return text.starts_with("Nodes ") || text.starts_with("(total) ") ||
            text.starts_with("per node") || text.starts_with("per process") ||
@@ -215,7 +215,7 @@ class Report : public Document {
     said_.communicator_id = *id;
     if (const Group* row = this->group()) said_.nranks = row->nranks;
     if (what == "INCOMPLETE") {
-      said_.state = "unresponsive";  // of the ranks listed below
+      said_.state = "unresponsive";  // the ranks listed below
     } else {
       give(communicator(std::string(what)));
     }
@@ -273,7 +273,7 @@ class Report : public Document {
   }
 
   // "has launched up to operation 41", "have not launched any operations", "has status ABORT",
-  // "reported System error": what is said of a rank, up to where " -- " or the line's end follows.
+  // "reported System error": what is said of a rank, up to " -- " or the end of the line.
   bool read_what_is_said(std::string_view text) {
     Scan in(text);
     if (in.skip("has ") || in.skip("have ")) {
@@ -296,7 +296,7 @@ class Report : public Document {
     return true;
   }
 
-  // 15 ranks have launched up to operation 42: those that follow, if any, are ranks of these.
+  // 15 ranks have launched up to operation 42. Lines that follow may name some of these ranks.
   bool read_ranks(Scan in) {
     RankReport report;
     if (!in.decimal(report.ranks) || !in.skip(" ranks ") || !read_what_is_said(in.rest()))
@@ -331,7 +331,7 @@ class Report : public Document {
     return true;
   }
 
-  // "s: 3,7": 2.24 and 2.25 know no more of them.
+  // "s: 3,7": 2.24 and 2.25 print only the numbers of the ranks.
   bool read_list(Scan in, std::string_view state) {
     in.skip("s");
     if (!in.skip(": ")) return false;
@@ -355,7 +355,7 @@ class Report : public Document {
     return true;
   }
 
-  // Lines that say in numbers what others say by name.
+  // Lines that only count what other lines name.
   static bool is_remark(std::string_view text) {
     return text.starts_with("Missing communicator data from ") ||
            text.starts_with("[could not find information on ") ||
@@ -377,14 +377,14 @@ class Report : public Document {
   }
 
   Topic topic_ = Topic::nothing;
-  RankReport said_;  // what the lines above say of the ranks that follow
+  RankReport said_;  // what the lines so far say of the ranks that follow
   int group_ = 0;
   std::vector<Group> groups_;  // the rows of the table
   int foreign_ = 0;
   std::vector<DocumentReading>* readings_ = nullptr;
 };
 
-// #0-12 (00cf264af53edbe9) MISMATCH: reports are pasted without their beginning, too.
+// #0-12 (00cf264af53edbe9) MISMATCH. A report may begin here if its beginning was not pasted.
 bool names_communicator(std::string_view text) {
   Scan in(text);
   int number = 0;

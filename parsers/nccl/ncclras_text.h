@@ -1,5 +1,5 @@
-// What ncclras prints for people (2.24.3 and later): a status report, which names only what is out
-// of the ordinary, or the monitor's events, a line each.
+// The text output of ncclras (2.24.3 and later): a status report, which names only what is out of
+// the ordinary, or the events of the monitor, one a line.
 #pragma once
 
 #include <memory>

@@ -29,7 +29,7 @@ constexpr std::string_view kErrors[] = {
     "Remote process error",
 };
 
-// A connection of the RAS network that is lost says less than a peer that is declared dead.
+// A lost connection of the RAS network proves less than a peer that is declared dead.
 constexpr Words kEvents[] = {
     {"PEER_NEW", "running"},
     {"PEER_CONNECTING", ""},

@@ -1,5 +1,5 @@
-// What ncclras's forms of report have in common: what it calls states and errors, and how a
-// communicator is named.
+// What the reports of ncclras have in common: its words for states and errors, and the ids of
+// communicators.
 #pragma once
 
 #include <optional>
@@ -19,11 +19,11 @@ std::optional<std::string> communicator_id_of(std::string_view hash);
 // RUNNING -> running, NOCOMM and UNKNOWN -> missing; empty: there is no such status.
 std::string_view rank_state_of(std::string_view status);
 
-// An ncclResult_t in ncclras's words; empty: no error, or not yet decided.
+// An ncclResult_t in the words of ncclras; empty: no error, or not yet decided.
 std::string error_of_result(std::int64_t result);
 
-// What an event of the monitor says about a process: dead, unresponsive, running; empty: nothing
-// that lasts.
+// The state of a process according to an event of the monitor: dead, unresponsive, running; empty:
+// the event says nothing that lasts.
 std::string_view process_state_of(std::string_view event);
 bool is_ncclras_event(std::string_view event);
 

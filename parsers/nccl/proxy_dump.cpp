@@ -25,7 +25,7 @@ std::string_view waits_for(char status) {
   }
 }
 
-// " 9G/0", " 9/0", and " 9 /0" for a collective's.
+// " 9G/0", " 9/0", and " 9 /0" in a collective.
 bool read_part(Scan& in, ProxyOperation& operation) {
   if (!in.skip(" ") || !in.integer(operation.peer)) return false;
   operation.waits_for.clear();
@@ -61,7 +61,7 @@ bool parse_proxy_operation(std::string_view text, std::vector<Reading>& readings
   operation.kind = in.letters();
   if (operation.kind != "Send" && operation.kind != "Recv" && operation.kind != "Coll")
     return false;
-  // Since 2.13.4 the lowest bit tells point-to-point from collective.
+  // Since 2.13.4 the lowest bit distinguishes point-to-point (1) from collective (0).
   operation.operation = static_cast<std::uint64_t>(tagged) >> 1;
   operation.point_to_point = (tagged & 1) != 0;
   std::vector<Reading> parts;

@@ -1,4 +1,4 @@
-// ip link, ip -s link, ip addr: how the network interfaces of a host are set.
+// ip link, ip -s link, ip addr: the state of a host's network interfaces.
 #pragma once
 
 #include <memory>

@@ -20,7 +20,7 @@ class IpLink : public PartJson {
 
   void key(std::string_view path) override {
     if (sense_ != Sense::unsure) return;
-    // rdma -j numbers its devices with the same words.
+    // rdma -j begins with the same keys.
     if (path == "port" || path == "state") sense_ = Sense::not_mine;
     if (path == "flags" || path == "mtu") sense_ = Sense::mine;
   }
@@ -49,7 +49,7 @@ class IpLink : public PartJson {
     }
   }
 
-  // An interface, which is an element of the array that is the document.
+  // An interface ends: an element of the array that is the document.
   void closed_object(std::string_view path) override {
     if (!path.empty()) return;
     if (last() != nullptr && !get(kFlags).empty()) last()->value("flags", get(kFlags));

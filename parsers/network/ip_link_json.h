@@ -1,4 +1,4 @@
-// ip -j link, with -s and -d too.
+// ip -j link, also with -s and -d.
 #pragma once
 
 #include <memory>

@@ -10,7 +10,7 @@ namespace {
 
 using namespace tool_text;
 
-// What is kept of the end; the rest is the same, stream by stream and second by second.
+// The values that are kept. The rest repeats them for each stream and each second.
 constexpr std::string_view kKept[] = {"start/test_start/", "end/sum/", "end/sum_sent/",
                                       "end/sum_received/", "end/cpu_utilization_percent/"};
 

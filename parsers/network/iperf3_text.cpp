@@ -24,7 +24,7 @@ struct Row {
   std::vector<std::string_view> words;
 };
 
-// What stands behind the bracket of a row; none: it is another line.
+// text: a line after its bracket. None: it is not a row.
 std::optional<Row> row_in(std::string_view id, std::string_view text) {
   Row row{.id = id, .interval = {}, .words = words_of(text, 16)};
   // "0.0- 9.9": older versions leave a blank.
@@ -37,7 +37,7 @@ std::optional<Row> row_in(std::string_view id, std::string_view text) {
   return row;
 }
 
-// "[SUM]", "[  5]": what is in the bracket, which is taken off. Empty: it is none of a row.
+// Takes "[SUM]" or "[  5]" off and returns the text in the bracket. Empty: the line is not a row.
 std::string_view take_bracket(std::string_view& text) {
   std::string_view id;
   if (!take_front(text, "[") || !take_until(text, "]", id)) return {};
@@ -55,7 +55,7 @@ class Iperf3 : public PartDocument {
   Iperf3() : PartDocument("iperf3") {}
 
  private:
-  enum Stage { kRows, kRuler };  // the ruler stands above what a test says of its whole
+  enum Stage { kRows, kRuler };  // kRuler: the line above the totals of a test
 
   Line read(std::string_view text) override {
     text = trimmed(text);
@@ -93,7 +93,7 @@ class Iperf3 : public PartDocument {
     }
     if (take_front(text, "Accepted connection from ")) {
       if (!take_until(text, ", port ", host)) return false;
-      begin().name("to", host);  // of the one that prints, as everywhere here
+      begin().name("to", host);  // seen from the host that prints this, as everywhere here
       last()->value("role", "server");
       return true;
     }
@@ -142,8 +142,8 @@ class Iperf3 : public PartDocument {
     return last()->has_value("sender / Bitrate") || last()->has_value("receiver / Bitrate");
   }
 
-  // Only the last rows say who measured; of these the sum counts, and is printed after what it
-  // sums.
+  // Only the last rows name a role. Among them the sum counts; it comes after the rows that it sums
+  // and replaces them.
   bool read_row(const Row& row) {
     const auto& words = row.words;
     const std::string_view role = words.back();
@@ -167,7 +167,7 @@ class Iperf3 : public PartDocument {
     return true;
   }
 
-  // A piece of the test in which nothing arrived.
+  // Counts an interval of the test in which nothing arrived.
   void count_silence(const Row& row) {
     if (row.words[2] != "0.00" || row.words[3] != "Bytes" || row.words.back() == "(omitted)")
       return;
@@ -183,8 +183,8 @@ class Iperf3 : public PartDocument {
     return {};
   }
 
-  // A row that names no role is all there is of a test that was cut out of its report. The sum
-  // counts, and the longest time.
+  // If only a piece of a report was pasted, there may be only rows without a role. Keep the sum,
+  // and the row with the longest time.
   bool read_interval(const Row& row) {
     if (last() != nullptr && has_result()) return true;
     if (last() != nullptr && last()->has_value(kInterval)) {
@@ -192,7 +192,7 @@ class Iperf3 : public PartDocument {
       const bool summed = text_of("streams") == "summed";
       if (known == row.interval && (row.id == kSum) == summed) {
         if (summed || text_of("stream") == row.id)
-          begin_again();  // the same once more is another test
+          begin_again();  // the same row again belongs to another test
         else
           set("streams", "several");
       } else if ((summed && row.id != kSum) ||
@@ -213,7 +213,7 @@ class Iperf3 : public PartDocument {
     return true;
   }
 
-  // What the last rows say of the whole takes the place of its pieces.
+  // The totals of the last rows replace the values of intervals.
   void drop_interval() {
     if (last() == nullptr || !last()->has_value(kInterval)) return;
     std::erase_if(last()->report.values, [](const NamedValue& value) {

@@ -1,4 +1,4 @@
-// What iperf3 prints for people: the rates of a path, and what was lost on it.
+// The text output of iperf3: the rates of a path, and what was lost on it.
 #pragma once
 
 #include <memory>

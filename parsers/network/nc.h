@@ -1,4 +1,4 @@
-// nc -zv HOST PORT: whether somebody listens there, a line.
+// nc -zv HOST PORT: one line says whether a program listens there.
 #pragma once
 
 #include <memory>

@@ -68,7 +68,7 @@ class Ping : public PartDocument {
     text = trimmed(text);
     if (cut() && text.find("mtu") != std::string_view::npos) return Line::foreign;
     if (const auto head = head_line(text)) {
-      // What goes to stderr may come before what it is about.
+      // An error on stderr may come before the line that begins its run.
       if (stage_ != kErrorsOnly || last() == nullptr) give_complete();
       OpenPart& path = part();
       path.name("to", head->to);
@@ -99,7 +99,7 @@ class Ping : public PartDocument {
     return read_probe(text) ? Line::part : stage_ == kDone ? Line::after : Line::foreign;
   }
 
-  // A run that was broken off says nothing but what went wrong.
+  // A run that was broken off is kept only for its errors.
   void end() override {
     if (stage_ != kDone && last() != nullptr && !last()->has_value("error"))
       last()->report.values.clear();
@@ -135,7 +135,7 @@ class Ping : public PartDocument {
     return host == "connect" && stage_ == kErrorsOnly ? Line::last : Line::part;
   }
 
-  // Each error once: there is one for every probe.
+  // Adds each error only once, because every probe repeats it.
   void error(std::string_view text) {
     constexpr std::size_t kMostErrors = 8;
     for (const std::string& known : words_)

@@ -1,4 +1,4 @@
-// ping, and with -M do the size of packets that a path lets through.
+// ping. With -M do it shows which packet size a path lets through.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
-// What a SONiC switch prints: "show pfcwd stats", the storms of pauses that its watchdog saw, queue
-// by queue, "show interfaces counters" and "show interface status".
+// The output of a SONiC switch: "show pfcwd stats" (the pause storms that its watchdog saw in each
+// queue), "show interfaces counters" and "show interface status".
 #include <algorithm>
 
 #include "parsers/tool/tool_formats.h"
@@ -10,7 +10,7 @@ namespace {
 
 using Words = std::vector<std::string_view>;
 
-// Its own name; only a prompt tells it.
+// The name of the switch. Only a prompt shows it.
 std::string_view name_of_switch(const PartWriter& parts) {
   return parts.context.host.empty() ? std::string_view("SONiC") : parts.context.host;
 }
@@ -63,7 +63,7 @@ struct PortState {
 
 // Ethernet1   PC1 server-1…   down   err-disabled   off   10000   9036   Eth1/2
 std::optional<PortState> state_in(const Words& words) {
-  constexpr std::size_t kBehindReason = 3;  // whether it negotiates, its speed and its MTU
+  constexpr std::size_t kBehindReason = 3;  // columns: autonegotiation, speed, MTU
   if (words.empty() || !is_switch_port(words[0])) return std::nullopt;
   for (std::size_t i = 1; i + 1 + kBehindReason < words.size(); ++i)
     if ((words[i] == "up" || words[i] == "down") &&
@@ -83,7 +83,7 @@ bool is_ruler(std::string_view text) {
   return text.starts_with("---") && text.find_first_not_of("- ") == text.npos;
 }
 
-// A count, with commas between its thousands; empty: it is none.
+// A count without the commas between thousands; empty: it is not a count.
 std::string count_in(std::string_view word) {
   std::string digits;
   for (const char c : word)
@@ -123,9 +123,10 @@ bool begins_portstat(std::string_view text) {
          std::ranges::find(words, "RX_ERR") != words.end();
 }
 
-// Of two switches that nothing names the same port would seem to be one, whose counts grew.
+// Counts of an unnamed switch are ignored: the same port of two switches would look like one port
+// with growing counts.
 bool feed_portstat(std::string_view text, PartWriter& parts) {
-  // Rates have their units apart: "2000.00 MB/s" is one column.
+  // A rate and its unit are two words but one column: "2000.00 MB/s".
   const auto is_unit = [](std::string_view word) { return word.ends_with("B/s"); };
   if (begins_portstat(text)) {
     parts.begin_block();
@@ -154,8 +155,8 @@ bool begins_intfstat(std::string_view text) {
          text.find(" Reason ") != text.npos;
 }
 
-// Whether anybody uses a port is not told, so that only what the switch itself took down is a
-// fault.
+// The table does not say whether a port is in use. So only a port that the switch itself took down
+// is a fault.
 bool feed_intfstat(std::string_view text, PartWriter& parts) {
   if (text.starts_with("Name ") && begins_intfstat(text)) {
     parts.begin_block();

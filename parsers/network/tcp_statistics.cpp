@@ -35,7 +35,7 @@ std::optional<Counter> counter_in(std::string_view text) {
   return std::nullopt;
 }
 
-// A name before a colon, and the number behind it.
+// Takes off a name, a colon and a number.
 std::optional<Counter> named_count(std::string_view& text) {
   Counter counter;
   if (!take_until(text, ":", counter.name)) return std::nullopt;

@@ -1,5 +1,5 @@
-// How many TCP segments a host sent, and how many of them again: netstat -s, nstat, and the line
-// that people count from a capture, "Total: 1822 Retransmits: 8 Rate: 0.4 %".
+// How many TCP segments a host sent, and how many it sent again: netstat -s, nstat, and a line that
+// people compute from a capture, "Total: 1822 Retransmits: 8 Rate: 0.4 %".
 #pragma once
 
 #include <memory>

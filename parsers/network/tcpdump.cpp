@@ -14,7 +14,7 @@ using namespace tool_text;
 
 struct End {
   std::string_view address;
-  std::string_view port;  // empty: it has none
+  std::string_view port;  // empty: there is none
 };
 
 struct Packet {
@@ -23,7 +23,7 @@ struct Packet {
   std::string_view what;
 };
 
-// 10.0.0.7.45370: what follows the last dot is the port, unless that is still the address.
+// 10.0.0.7.45370: the number after the last dot is the port, unless it belongs to the address.
 End end_of(std::string_view text) {
   const std::size_t dot = text.rfind('.');
   if (dot == std::string_view::npos) return {text, {}};
@@ -42,7 +42,7 @@ bool has_clock(std::string_view text) {
 // 08:10:22.821945 IP 10.0.0.7.45370 > 10.0.0.8.15211: Flags [P.], seq 1:38, ack 1, length 37
 std::optional<Packet> packet_line(std::string_view text) {
   if (has_clock(text)) text.remove_prefix(16);
-  // Where it listens on any interface it names the one: "eth0  In  IP …".
+  // If it captures on all interfaces, it names each packet's: "eth0  In  IP …".
   if (!text.starts_with("IP")) {
     std::string_view interface;
     if (!take_until(text, " IP", interface) || interface.size() > 32) return {};
@@ -95,7 +95,7 @@ class Capture : public PartDocument {
     return is_head(text) ? Line::part : Line::foreign;
   }
 
-  // Of a connection only its beginning and its violent end tell of the path.
+  // Only the beginning of a connection and a reset say something about the path.
   void read_packet(const Packet& packet) {
     std::string_view flags = packet.what;
     if (!take_front(flags, "Flags [")) return;
@@ -105,7 +105,7 @@ class Capture : public PartDocument {
     if (!asks && !answers && flags.find('R') == std::string_view::npos) return;
     const std::string name = "Flags [" + std::string(flags.substr(0, 8)) + "]";
     if (asks) return count(path(packet.from, packet.to), name);
-    // What comes back counts for the path on which the connection was asked for.
+    // An answer or a reset counts for the path on which the connection was asked for.
     if (OpenPart* asked = known(packet.to, packet.from)) {
       count(asked, name);
     } else if (OpenPart* same = known(packet.from, packet.to)) {

@@ -1,5 +1,5 @@
-// tcpdump, a line for each packet: of each path, how often a connection was asked for, answered and
-// reset.
+// tcpdump, which prints a line for each packet. The fact: how often a connection was asked for,
+// answered and reset on each path.
 #pragma once
 
 #include <memory>

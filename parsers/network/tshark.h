@@ -1,4 +1,4 @@
-// tshark -q -z io,stat, conv and expert: counts of what a capture holds.
+// tshark -q -z io,stat, conv and expert: counts of the packets in a capture.
 #pragma once
 
 #include <memory>

@@ -5,10 +5,10 @@
 namespace faultline {
 namespace {
 
-constexpr std::size_t kMostEvent = std::size_t{1} << 20;  // of one event, with its arguments
+constexpr std::size_t kMostEvent = std::size_t{1} << 20;  // bytes of an event with its arguments
 constexpr std::size_t kMostKey = 256;
 
-// With which a trace begins; programs may add keys of their own behind.
+// The keys with which a trace may begin. Programs may add other keys after them.
 bool is_first_key(std::string_view key) {
   constexpr std::string_view kFirst[] = {"schemaVersion",
                                          "traceEvents",
@@ -103,7 +103,7 @@ std::size_t ChromeTrace::feed(std::string_view bytes) {
   return bytes.size();
 }
 
-// Returns how many bytes are done with; 0: more must follow.
+// Returns how many bytes were read to their end; 0: more bytes are needed.
 std::size_t ChromeTrace::read(std::string_view bytes) {
   switch (state_) {
     case State::begin: {
@@ -125,7 +125,7 @@ std::size_t ChromeTrace::read(std::string_view bytes) {
   }
 }
 
-// Up to the value of the next member, or to the end of all.
+// Reads up to the value of the next member, or to the end of the trace.
 std::size_t ChromeTrace::read_member(std::string_view bytes) {
   std::size_t at = behind_blanks(bytes, 0);
   if (at < bytes.size() && bytes[at] == ',') at = behind_blanks(bytes, at + 1);

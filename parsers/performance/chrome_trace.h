@@ -1,6 +1,6 @@
-// Traces in Chrome's format, as torch.profiler writes them: JSON of hundreds of megabytes, of which
-// a summary of a page is wanted. They are read as they come; what is remembered follows the pieces
-// of a GPU's time, not the events.
+// Traces in Chrome's format, as torch.profiler writes them: hundreds of megabytes of JSON, which
+// become a summary of a page. They are read while they arrive. Memory grows with the pieces of busy
+// time of a GPU, not with the events.
 #pragma once
 
 #include <cstddef>
@@ -18,10 +18,10 @@ namespace faultline {
 
 enum class TraceForm { none, unsure, trace };
 
-// What a file that begins with these bytes is. all: nothing follows.
+// What kind of file begins with these bytes. all: they are the whole file.
 TraceForm trace_form(std::string_view beginning, bool all);
 
-// As many bytes tell: a trace's events may come after much else about the job.
+// So many bytes are enough to decide: the events of a trace may come after much other data.
 inline constexpr std::size_t kTraceFormBytes = std::size_t{4} << 20;
 
 class ChromeTrace {
@@ -30,12 +30,12 @@ class ChromeTrace {
   std::size_t feed(std::string_view bytes);
 
   bool complete() const { return state_ == State::complete; }
-  bool broken() const { return state_ == State::broken; }  // no JSON any more
+  bool broken() const { return state_ == State::broken; }  // it is not JSON
 
-  // What it tells, as it stands.
+  // The facts of the trace as far as it was read.
   std::vector<DumpedFact> facts();
 
-  // What it remembers between two pieces.
+  // The state between two pieces.
   void save(SavedBytesWriter& saved) const;
   void restore(SavedBytesReader& saved);
 
@@ -49,10 +49,10 @@ class ChromeTrace {
   std::size_t read_event(std::string_view bytes);
 
   State state_ = State::begin;
-  std::string held_;           // bytes that mean something only with what follows
-  std::size_t looked_at_ = 0;  // of an event or a value that has begun
+  std::string held_;           // bytes that can be read only with those that follow
+  std::size_t looked_at_ = 0;  // how many bytes of the current event or value were looked at
   NestedEnd end_;
-  bool too_long_ = false;  // its beginning was let go
+  bool too_long_ = false;  // the beginning of the event was dropped
   std::string key_;
   TraceSummary summary_;
 };

@@ -14,7 +14,7 @@ using namespace tool_text;
 
 constexpr int kKibi = 1024;
 
-// A name of several words is written together here.
+// A name that has several words is written as one word here.
 struct Name {
   std::string_view name;
   Meaning means;
@@ -47,7 +47,7 @@ constexpr Unit kSizes[] = {{"b", 1},
                            {"gb", kKibi* kKibi* kKibi},
                            {"gib", kKibi* kKibi* kKibi}};
 
-// Letters of either case tell bits from bytes.
+// Case matters: b means bits, B means bytes.
 constexpr Unit kRates[] = {{"GB/s", 1000}, {"GB/sec", 1000}, {"GiB/s", 1074}, {"MB/s", 1},
                            {"MB/sec", 1},  {"Gb/s", 125},    {"Gbps", 125},   {"Gbit/s", 125}};
 
@@ -60,7 +60,7 @@ std::string lower(std::string_view text) {
 
 bool is_bandwidth(Meaning means) { return means == Meaning::algbw || means == Meaning::busbw; }
 
-// False: what it is counted in is not known, and then its numbers say nothing.
+// False: the unit is not known, so the numbers of the column mean nothing.
 bool set_unit(Column& column, std::string_view unit) {
   if (column.means == Meaning::size) {
     const auto known = std::ranges::find(kSizes, lower(unit), &Unit::name);
@@ -74,7 +74,7 @@ bool set_unit(Column& column, std::string_view unit) {
   return true;
 }
 
-// The letters of a name; a check's column begins with a hash.
+// The letters of a name. The name of a column of checks begins with a hash.
 std::string letters_of(std::string_view name) {
   take_front(name, "#");
   std::string letters;
@@ -92,7 +92,7 @@ const Name* name_of(std::string_view letters) {
 
 std::vector<Column> columns_in(std::string_view head) {
   std::vector<Column> columns;
-  std::string name;  // of which the words so far are no whole one
+  std::string name;  // the words so far, which are not yet a whole name
   for (std::string_view word : words_of(head, 40)) {
     const std::size_t bracket = word.find_first_of("([");
     std::string_view unit;
@@ -100,7 +100,7 @@ std::vector<Column> columns_in(std::string_view head) {
       if (!word.ends_with(')') && !word.ends_with(']')) return {};
       unit = word.substr(bracket + 1, word.size() - bracket - 2);
       word = word.substr(0, bracket);
-      if (word.empty()) {  // it stands alone behind its name
+      if (word.empty()) {  // a unit that follows its name as a word of its own
         if (!name.empty() || columns.empty() || !set_unit(columns.back(), unit)) return {};
         continue;
       }

@@ -16,7 +16,7 @@ void append(Intervals& pieces, Interval next) {
 
 bool begins_before(const Interval& a, const Interval& b) { return a.begin < b.begin; }
 
-// Times come from the trace, and any two may lie further apart than a number tells.
+// Unsigned, because a trace may have two times whose difference overflows.
 std::int64_t distance(std::int64_t from, std::int64_t to) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(to) -
                                    static_cast<std::uint64_t>(from));
@@ -67,7 +67,7 @@ void IntervalUnion::restore(SavedBytesReader& saved) {
 
 void IntervalUnion::add(std::int64_t begin, std::int64_t end) {
   if (end <= begin) return;
-  // Most come in the order of time, or nearly so.
+  // Most intervals come in the order of time, or nearly so.
   if (!waiting_.empty() && begin >= waiting_.back().begin && begin <= waiting_.back().end) {
     waiting_.back().end = std::max(waiting_.back().end, end);
     return;
@@ -84,7 +84,7 @@ const Intervals& IntervalUnion::pieces() {
 void IntervalUnion::settle() {
   if (waiting_.empty()) return;
   std::sort(waiting_.begin(), waiting_.end(), begins_before);
-  // What lies before the first that waits stays where it is.
+  // Pieces before the first waiting interval stay as they are.
   const auto touched =
       std::lower_bound(pieces_.begin(), pieces_.end(), waiting_.front().begin,
                        [](const Interval& piece, std::int64_t begin) { return piece.end < begin; });

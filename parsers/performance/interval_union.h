@@ -1,5 +1,5 @@
-// The union of intervals that come in any order and overlap: what a GPU did, whichever of its
-// streams did it. Memory follows the pieces of the union, not the intervals.
+// The union of intervals that come in any order and may overlap: the work of all streams of a GPU.
+// Memory grows with the pieces of the union, not with the intervals.
 #pragma once
 
 #include <cstddef>
@@ -16,10 +16,10 @@ struct Interval {
   bool operator==(const Interval&) const = default;
 };
 
-// Ascending, apart from each other.
+// Ascending; no two touch.
 using Intervals = std::vector<Interval>;
 
-// Each as how far it lies from the one before, which is short.
+// Saves distances between intervals, because they are short.
 void save(const Intervals& intervals, SavedBytesWriter& saved);
 Intervals restored_intervals(SavedBytesReader& saved);
 
@@ -27,8 +27,8 @@ class IntervalUnion {
  public:
   void add(std::int64_t begin, std::int64_t end);
 
-  // No more pieces than this are kept, give or take a quarter: where there are more, the narrowest
-  // gaps between them are closed. What was added by that is told.
+  // Keeps about so many pieces at most (up to a quarter more). If there are more, the narrowest
+  // gaps are closed; closed_gaps() is the time that this added.
   void set_most(std::size_t pieces) { most_ = pieces; }
   std::int64_t closed_gaps() const { return closed_gaps_; }
 
@@ -44,7 +44,7 @@ class IntervalUnion {
 
   std::size_t most_ = std::size_t{1} << 20;
   Intervals pieces_;
-  Intervals waiting_;  // to be merged into them
+  Intervals waiting_;  // to be merged into pieces_
   std::int64_t closed_gaps_ = 0;
 };
 

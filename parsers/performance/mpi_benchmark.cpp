@@ -47,8 +47,8 @@ Head head_in(std::string_view text) {
   return text.find("andwidth") != text.npos ? Head{Measures::bandwidth, 1} : Head{};
 }
 
-// Keeps the deepest fall of the rows: where a message a little larger took many times as long, or
-// larger messages got a fraction of what smaller ones had got.
+// Keeps the worst row: a slightly larger message took many times as long, or a larger message got
+// only a fraction of the bandwidth of a smaller one.
 class MpiBenchmark : public PartDocument {
  public:
   MpiBenchmark() : PartDocument("mpi-benchmark") {}
@@ -88,7 +88,7 @@ class MpiBenchmark : public PartDocument {
     if (before > 0 && size > size_before)
       see(bandwidth ? before / *value : longer(before, *value, size_before, size), before, *value,
           size_before, size, bandwidth);
-    // A bandwidth is compared with the best before it, a time with the last.
+    // A bandwidth is compared with the best one before it, a time with the one right before it.
     if (!bandwidth || *value > before) {
       words_[kSize] = fmt::format("{}", size);
       words_[kValue] = fmt::format("{}", *value);
@@ -96,7 +96,8 @@ class MpiBenchmark : public PartDocument {
     return true;
   }
 
-  // How many times longer than the growth of the message accounts for. What is so quick varies.
+  // How many times longer a message took than its growth explains. 0 for times so short that they
+  // vary anyway.
   static double longer(double before, double now, double size_before, double size) {
     constexpr double kQuick = 100;  // us
     if (now < kQuick) return 0;

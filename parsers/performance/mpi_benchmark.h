@@ -1,5 +1,5 @@
-// Tables of MPI's benchmarks, where a message's size stands beside its time or its bandwidth: the
-// OSU micro-benchmarks and Intel's (IMB).
+// Tables of MPI benchmarks, with the time or bandwidth of each message size: the OSU
+// micro-benchmarks and Intel's (IMB).
 #pragma once
 
 #include <memory>

@@ -14,7 +14,7 @@ namespace {
 using namespace tool_text;
 
 constexpr std::string_view kTool = "nccl-tests";
-constexpr std::size_t kMostTables = 64;  // at a time: processes that print theirs into one file
+constexpr std::size_t kMostTables = 64;  // open at a time: processes may print into one file
 constexpr std::size_t kMostWord = NcclTestsRun::kMostWord;
 
 std::string_view without_hash(std::string_view text) {
@@ -96,7 +96,7 @@ class NcclTests : public Document {
     const std::int64_t count = saved.number();
     for (std::int64_t i = 0; i < count && saved.ok() && tables_.size() < kMostTables; ++i)
       tables_.emplace_back().restore(saved);
-    if (saved.at_end()) return;  // of a version that did not know it
+    if (saved.at_end()) return;  // saved by a version that did not have the rest
     for (NcclTestsRun& table : tables_) table.restore_added(saved);
     if (saved.at_end()) return;
     for (NcclTestsRun& table : tables_) table.restore_added_later(saved);
@@ -131,7 +131,7 @@ class NcclTests : public Document {
     return Line::foreign;
   }
 
-  // What stands above the table. The first of these lines begins another run.
+  // The lines above a table. The first of them begins a new run.
   bool read_head(std::string_view text, const DocumentLine& line,
                  std::vector<DocumentReading>& readings) {
     std::string_view rest = text;
@@ -165,7 +165,7 @@ class NcclTests : public Document {
     return false;
   }
 
-  // False: the line is another's, wholly or behind what it tells of a row.
+  // False: the line, or the rest of it after a row, belongs to something else.
   bool read_row(std::string_view text, const DocumentLine& line,
                 std::vector<DocumentReading>& readings) {
     NcclTestsRun* table = find(line);
@@ -175,7 +175,7 @@ class NcclTests : public Document {
       if (!guessed) return false;
       layout = *guessed;
     }
-    // Of a row that the end of the source cuts off, the last column may lack digits.
+    // If the end of the source cuts a row, its last column may lack digits.
     const auto row = nccl_tests_row(layout, text);
     if (!row || (line.cut && row->measured)) return false;
     if (table == nullptr) table = &table_for(line, readings, false);
@@ -184,7 +184,7 @@ class NcclTests : public Document {
     return !row->torn;
   }
 
-  // Of the row that waits for them.
+  // Reads the times of a row that has only its first columns yet.
   bool read_times(std::string_view text, const DocumentLine& line) {
     NcclTestsRun* table = find(line);
     if (table == nullptr || table->stopped_at == 0 || line.cut) return false;
@@ -201,7 +201,7 @@ class NcclTests : public Document {
     return found == tables_.end() ? nullptr : &*found;
   }
 
-  // heads: the line stands above a table; one that has rows is over then.
+  // heads: the line stands above a table, so a table that has rows is over.
   NcclTestsRun& table_for(const DocumentLine& line, std::vector<DocumentReading>& readings,
                           bool heads) {
     NcclTestsRun* table = find(line);
@@ -251,7 +251,7 @@ bool begins_nccl_tests(std::string_view text) {
     case 't':
       return nccl_tests_layout(text).has_value();
     default: {
-      // Times and addresses begin with digits, too, but not with two numbers.
+      // Times and addresses begin with digits too, but not with two numbers.
       const std::size_t number = text.find_first_not_of("0123456789");
       if (number == 0 || number == std::string_view::npos || text[number] != ' ') return false;
       const std::size_t next = text.find_first_not_of(' ', number);

@@ -1,8 +1,8 @@
-// What nccl-tests (all_reduce_perf and its kin) print: a header that names ranks, hosts and GPUs, a
-// table, and two lines of summary. All versions; docs/performance-evidence.md has the forms.
+// The output of nccl-tests (all_reduce_perf and others): a header that names ranks, hosts and GPUs,
+// a table, and two lines of summary. All versions; docs/performance-evidence.md has the forms.
 //
-// A table becomes one fact on its bandwidth, and one more if its results are wrong. They are given
-// at the table's end, for the sizes that matter come last.
+// A table becomes one fact about its bandwidth, and another one if its results are wrong. They are
+// given at the end of the table, because the sizes that matter come last.
 #pragma once
 
 #include <memory>

@@ -35,7 +35,7 @@ class NcclTestsJson : public JsonReport {
 
   void value(std::string_view path, const JsonValue& value) override {
     const std::string_view text = value.text;
-    // Its environment, with whatever secrets, is none of ours.
+    // Do not read the environment: it may have secrets.
     if (path.starts_with("env")) return;
     if (path == "args" && run_.program.empty()) {
       const std::string_view name = text.substr(text.rfind('/') + 1);
@@ -84,7 +84,7 @@ class NcclTestsJson : public JsonReport {
     saved.number(static_cast<int>(sense_));
     saved.text(host_);
     saved.text(gpu_);
-    // The row in hand is measured anew as a run of its own.
+    // The unfinished row is saved as the largest row of a run.
     NcclTestsRun row;
     row.largest = row_;
     row.checked = row_.measured;
@@ -121,7 +121,7 @@ class NcclTestsJson : public JsonReport {
     if (name == "nwrong") row_.wrong[group] = number;
   }
 
-  // Once, however often the key stands there.
+  // Adds the verdict only once, even if the key occurs again.
   static void judge(std::string& number, std::string_view verdict) {
     if (number.find(' ') == std::string::npos) number += verdict;
   }

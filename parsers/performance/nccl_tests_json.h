@@ -1,4 +1,4 @@
-// The JSON that nccl-tests write with -J, 2.17.3 and later: what its table says.
+// The JSON that nccl-tests write with -J (2.17.3 and later). It says the same as the table.
 #pragma once
 
 #include <memory>

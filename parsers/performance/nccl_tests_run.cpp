@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kTool = "nccl-tests";
 constexpr std::size_t kMostHosts = 4096;
-constexpr std::size_t kHostsBytes = 240;  // of those that are named
+constexpr std::size_t kHostsBytes = 240;  // of the list of hosts
 
 std::optional<std::uint64_t> number_in_front(std::string_view text) {
   std::uint64_t value = 0;
@@ -160,7 +160,8 @@ void NcclTestsRun::comes_after(const NcclTestsRun& before) {
   first_size_before = before.first_size;
 }
 
-// Rows of two runs at once do not come in the order of their sizes, from the smallest on.
+// Rows of a single run come in the order of their sizes, from the smallest. If two runs print at
+// the same time, they do not.
 bool NcclTestsRun::may_be_of_other_hosts() const {
   if (hosts_before.empty() || hosts_before == known_hosts) return false;
   return first_size_before == 0 || first_size == 0 || first_size > first_size_before || !in_order;
@@ -225,7 +226,7 @@ void NcclTestsRun::add(const NcclTestsTimes& times, const DocumentLine& line) {
   add(NcclTestsRow(in_hand), line);
 }
 
-// Only an all-reduce moves more over the bus than it is large, and only that is guessed.
+// Guesses only all_reduce: no other collective moves more over the bus than its size.
 std::string NcclTestsRun::collective() const {
   std::string_view name = program;
   if (name.ends_with("_perf")) name.remove_suffix(5);
@@ -236,7 +237,7 @@ std::string NcclTestsRun::collective() const {
 
 // An all-reduce of n ranks moves 2 (n - 1) / n of its size over the bus. 0: not known.
 int NcclTestsRun::ranks_by_ratio() const {
-  constexpr double kMostRanks = 64;  // beyond that two digits do not tell them apart
+  constexpr double kMostRanks = 64;  // for more ranks two digits are too few to distinguish them
   if (collective() != "all_reduce" || largest.algbw[0] <= 1) return 0;
   const double ratio = largest.busbw[0] / largest.algbw[0];
   const double told = ratio < 2 ? std::round(2 / (2 - ratio)) : 0;
@@ -269,7 +270,7 @@ std::vector<NamedValue> NcclTestsRun::names() const {
   return told;
 }
 
-// Where no column counts, or a count was lost with the rest of its row, the sum at the end tells.
+// If no column has counts, or a count was lost with a torn row, the sum at the end decides.
 bool NcclTestsRun::is_checked() const {
   if (checked && !lost_a_check) return true;
   return (checked || layout.wrong[0] < 0) && out_of_bounds.ends_with("OK");

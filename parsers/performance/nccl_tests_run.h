@@ -1,5 +1,5 @@
-// One run of one of nccl-tests' programs, put together from its table, or from its JSON: what of it
-// is kept, and the facts that it becomes.
+// One run of a program of nccl-tests, from its table or its JSON: the values that are kept, and the
+// facts that they become.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,10 @@
 namespace faultline {
 
 struct NcclTestsRun {
-  // As much of a name as is kept.
+  // How many bytes of a name are kept.
   static constexpr std::size_t kMostWord = 80;
 
-  std::string spoken_host;  // whose lines these are, by their wrapping
+  std::string spoken_host;  // the host that printed the lines, according to their wrapping
   int spoken_rank = -1;
 
   std::string program;  // all_reduce_perf
@@ -27,13 +27,13 @@ struct NcclTestsRun {
   std::set<std::string, std::less<>> known_hosts;
   std::string gpu;
   bool other_gpus = false;
-  // Of runs whose ends had not come when this one began in the same output: rows and sums may be
+  // Hosts of runs in the same output that had not ended when this run began. Rows and sums may be
   // theirs.
   std::set<std::string, std::less<>> hosts_before;
-  std::uint64_t first_size_before = 0;  // of their rows; 0: they had none
+  std::uint64_t first_size_before = 0;  // the size of their first row; 0: they had no row
   std::uint64_t first_size = 0;
   std::uint64_t last_size = 0;
-  bool in_order = true;  // of sizes
+  bool in_order = true;  // the rows came in the order of sizes
 
   NcclTestsLayout layout;
   std::int64_t rows = 0;
@@ -41,7 +41,7 @@ struct NcclTestsRun {
   double smallest = 0;
   double peak = 0;
   std::uint64_t peak_size = 0;
-  // The row that fell deepest below what smaller messages had reached.
+  // The row that fell furthest below the best row of smaller messages.
   struct Dip {
     double busbw = 0;
     std::uint64_t size = 0;
@@ -52,9 +52,9 @@ struct NcclTestsRun {
   double wrong_values = 0;
   std::uint64_t first_wrong = 0;
   bool checked = false;
-  bool lost_a_check = false;  // with the rest of a torn row
+  bool lost_a_check = false;  // a torn row lacks its count of wrong values
   std::uint64_t stopped_at = 0;
-  // Of the size that it stopped at: the row so far, and how many of its two times came.
+  // For the size stopped_at: the row so far, and how many of its two times have come.
   NcclTestsRow in_hand;
   std::int64_t times_in_hand = 0;
   std::string out_of_bounds;
@@ -68,14 +68,14 @@ struct NcclTestsRun {
 
   void save(SavedBytesWriter& saved) const;
   void restore(SavedBytesReader& saved);
-  // What runs did not remember at first.
+  // Fields that earlier versions did not save.
   void save_added(SavedBytesWriter& saved) const;
   void restore_added(SavedBytesReader& saved);
   void save_added_later(SavedBytesWriter& saved) const;
   void restore_added_later(SavedBytesReader& saved);
   std::size_t size() const;
 
-  // A run of the same output that has not ended.
+  // before: a run in the same output that has not ended.
   void comes_after(const NcclTestsRun& before);
   bool may_be_of_other_hosts() const;
   void add_device(std::string_view host, std::string_view gpu_name);

@@ -15,7 +15,7 @@ using namespace tool_text;
 
 constexpr std::size_t kMostColumns = 40;
 constexpr int kGuessedColumns = 8;   // time, two bandwidths and a check, twice
-constexpr double kMegabytes = 1000;  // of a GB
+constexpr double kMegabytes = 1000;  // in a GB
 
 std::optional<std::uint64_t> whole(std::string_view text) {
   std::uint64_t value = 0;
@@ -33,7 +33,7 @@ bool is_word(std::string_view text) {
   return !text.empty() && text.front() >= 'a' && text.front() <= 'z';
 }
 
-// What NCCL calls its types; others than these begin lines of other tools.
+// NCCL's names of types. Lines with other names are of other tools.
 bool is_type(std::string_view text) {
   constexpr std::string_view kTypes[] = {
       "int8",   "uint8",   "char",     "uchar",  "int32",   "uint32",   "int",
@@ -48,8 +48,8 @@ std::string_view without_hash(std::string_view text) {
   return trimmed(text);
 }
 
-// Where no name of a type tells a row from another tool's, all its words are numbers, and what the
-// bus carries is what arrives or up to twice that.
+// A row without the name of a type could be of another tool. So all its words must be numbers, and
+// the bus bandwidth must be about the algorithm bandwidth, or up to twice that.
 bool is_row_of_numbers(const NcclTestsLayout& layout, const std::vector<std::string_view>& words) {
   if (std::ssize(words) != layout.tokens) return false;
   for (std::size_t i = 1; i < words.size(); ++i)
@@ -63,8 +63,8 @@ bool is_row_of_numbers(const NcclTestsLayout& layout, const std::vector<std::str
   return algbw < kFromHere || (busbw >= kLeast * algbw && busbw <= kMost * algbw);
 }
 
-// What reduces nothing may have nothing in that column, and all that follows stands one further
-// left.
+// If a collective reduces nothing, the column redop may be empty. Then all columns after it are one
+// word further left.
 void leave_out_empty_redop(NcclTestsLayout& layout, const std::vector<std::string_view>& words) {
   if (layout.redop < 0 || std::ssize(words) <= layout.redop || std::ssize(words) >= layout.tokens ||
       is_word(words[static_cast<std::size_t>(layout.redop)]))
@@ -97,7 +97,7 @@ void NcclTestsLayout::restore(SavedBytesReader& saved) {
 
 namespace {
 
-// As nccl-tests name them.
+// The names that nccl-tests print.
 std::optional<NcclTestsLayout> layout_by_names(std::string_view head) {
   if (!head.starts_with("size ") && !head.starts_with("bytes ") && !head.starts_with("timestamp "))
     return std::nullopt;
@@ -121,7 +121,7 @@ std::optional<NcclTestsLayout> layout_by_names(std::string_view head) {
   return complete ? std::optional(layout) : std::nullopt;
 }
 
-// As others name them: a size first, and a bandwidth of the bus.
+// Names of other programs: a size first, and a bus bandwidth.
 std::optional<NcclTestsLayout> layout_by_meaning(std::string_view head) {
   if (head.find("bw") == head.npos && head.find("BW") == head.npos &&
       head.find("andwidth") == head.npos)
@@ -148,8 +148,8 @@ std::optional<NcclTestsLayout> layout_by_meaning(std::string_view head) {
   return layout.busbw[0] >= 0 ? std::optional(layout) : std::nullopt;
 }
 
-// What was moved, in the microseconds it took, makes the bandwidth beside it. Where nothing was
-// measured nothing contradicts.
+// Whether bytes and time give the bandwidth that is printed beside them. True if nothing was
+// measured.
 bool fits_together(double bytes, std::string_view time, std::string_view bandwidth) {
   constexpr double kRounded = 0.02;  // GB/s
   constexpr double kShare = 0.03;
@@ -181,7 +181,7 @@ std::optional<NcclTestsLayout> guessed_nccl_tests_layout(std::string_view row) {
   if (words.size() != next + kGuessedColumns) return std::nullopt;
   layout.leading = static_cast<int>(next);
   layout.tokens = layout.leading + kGuessedColumns;
-  // A row of another layout, or a piece of one, may have as many words.
+  // A row of another layout, or a piece of it, may have the same number of words.
   const auto size = real(words[0]);
   for (const std::size_t time : {next, next + 4})
     if (!size || !fits_together(*size, words[time], words[time + 1])) return std::nullopt;
@@ -189,7 +189,7 @@ std::optional<NcclTestsLayout> guessed_nccl_tests_layout(std::string_view row) {
     const int time = layout.leading + 4 * static_cast<int>(group);
     layout.algbw[group] = time + 1;
     layout.busbw[group] = time + 2;
-    // Tables that have both columns count what is wrong; older ones print a deviation.
+    // Tables with both columns count wrong values; older tables print a deviation.
     if (rooted && layout.redop >= 0) layout.wrong[group] = time + 3;
   }
   return layout;
@@ -209,7 +209,7 @@ std::optional<NcclTestsRow> nccl_tests_row(NcclTestsLayout layout, std::string_v
   if (layout.type < 0 && !is_row_of_numbers(layout, words)) return std::nullopt;
   if (count <= layout.leading) return row;
   if (count != layout.tokens) {
-    // Times that another process's words run into tell nothing.
+    // Ignore times that are mixed with the words of another process.
     if (real(word(layout.leading))) return std::nullopt;
     row.torn = true;
     return row;
@@ -220,7 +220,7 @@ std::optional<NcclTestsRow> nccl_tests_row(NcclTestsLayout layout, std::string_v
     const auto algbw =
         layout.algbw[group] < 0 ? std::optional(0.0) : real(word(layout.algbw[group]));
     if (!algbw || !busbw) {
-      // In place nothing is measured by some; then N/A stands there.
+      // Some programs measure nothing in place and print N/A.
       if (group == 0) return std::nullopt;
       continue;
     }
@@ -244,7 +244,7 @@ std::optional<NcclTestsTimes> nccl_tests_times(std::uint64_t bytes, std::string_
   NcclTestsTimes times{.algbw = *algbw, .busbw = *busbw};
   times.wrong = real(check);
   times.torn = words.size() > kTimes || (!times.wrong && check != "N/A");
-  if (times.torn) times.wrong = std::nullopt;  // its digits may be the other's
+  if (times.torn) times.wrong = std::nullopt;  // its digits may be another process's
   return times;
 }
 

@@ -1,5 +1,5 @@
-// The columns of nccl-tests' tables. They changed with versions, with the collective and with
-// flags, so a row is read by the names above it; where those are lost, by its shape.
+// The columns of the tables of nccl-tests. They depend on the version, the collective and flags, so
+// a row is read by the names above it. If these are lost, it is read by its shape.
 #pragma once
 
 #include <array>
@@ -16,23 +16,23 @@ struct NcclTestsRow {
   std::uint64_t size = 0;         // bytes
   std::string redop;              // sum, none; empty: no such column
   bool measured = false;          // false: the row stops before its first time
-  bool torn = false;              // what another printed stands there, on the same line
+  bool torn = false;              // text of another process follows on the same line
   std::array<double, 2> algbw{};  // GB/s, out of place and in place
   std::array<double, 2> busbw{};
-  // Values found wrong; not told, if they were not checked, or only a deviation is printed.
+  // The number of wrong values; none if nothing was checked, or only a deviation is printed.
   std::array<std::optional<double>, 2> wrong{};
 };
 
 struct NcclTestsLayout {
-  int tokens = 0;   // of a whole row
-  int leading = 0;  // before the first time
+  int tokens = 0;   // words in a whole row
+  int leading = 0;  // words before the first time
   int size = -1;
   int type = -1;
   int redop = -1;
   std::array<int, 2> algbw{-1, -1};
   std::array<int, 2> busbw{-1, -1};
   std::array<int, 2> wrong{-1, -1};
-  // What a size and a bandwidth are counted in: bytes, and MB/s.
+  // The units of sizes (in bytes) and of bandwidths (in MB/s).
   int size_unit = 1;
   int bandwidth_unit = 1000;
 
@@ -41,18 +41,18 @@ struct NcclTestsLayout {
   void restore(SavedBytesReader& saved);
 };
 
-// The line that names the columns: "#  size  count  type  redop  root  time  algbw  busbw #wrong
-// …". A script that prints the same may have fewer of them, and names of its own: "Size(B) Algo
+// Reads the line that names the columns: "#  size  count  type  redop  root  time  algbw  busbw
+// #wrong …". Scripts that print such tables may have fewer columns, and other names: "Size(B) Algo
 // BW(GB/s) Bus BW(GB/s)".
 std::optional<NcclTestsLayout> nccl_tests_layout(std::string_view head);
 
-// A whole row's, by its shape alone.
+// The layout of a whole row, by its shape alone.
 std::optional<NcclTestsLayout> guessed_nccl_tests_layout(std::string_view row);
 
 std::optional<NcclTestsRow> nccl_tests_row(NcclTestsLayout layout, std::string_view text);
 
-// What was measured out of place, or in place: printed when the row has stood there for long, so
-// that lines of others come between.
+// The times out of place or in place. They are printed long after the first columns of the row, so
+// other lines may come between.
 struct NcclTestsTimes {
   double algbw = 0;  // GB/s
   double busbw = 0;

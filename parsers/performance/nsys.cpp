@@ -35,7 +35,7 @@ std::optional<double> number(std::string_view text) {
   return value;
 }
 
-// Fields between commas; those between quotation marks may hold commas, and doubled marks.
+// Fields between commas. A field in quotation marks may contain commas and doubled quotation marks.
 std::vector<std::string> csv_fields(std::string_view text) {
   std::vector<std::string> fields(1);
   bool quoted = false;
@@ -55,7 +55,7 @@ std::vector<std::string> csv_fields(std::string_view text) {
   return fields;
 }
 
-// The columns of a table stand two blanks apart, or more.
+// Between the columns of a table are two blanks or more.
 std::vector<std::string> table_columns(std::string_view text) {
   std::vector<std::string> columns;
   for (const std::string_view piece : pieces_of(text, "  ", 256))
@@ -94,7 +94,7 @@ class Nsys : public PartDocument {
     if (stage_ == 2 && text.find_first_not_of("- ") == std::string_view::npos) return Line::part;
     const auto row = stage_ == 1 ? csv_row(text) : table_row(text);
     if (!row) return Line::after;
-    // One that was cut off in its name or in a number says something else.
+    // Ignore a row that was cut within its name or a number.
     if (!cut()) add(*row);
     return Line::part;
   }
@@ -118,7 +118,7 @@ class Nsys : public PartDocument {
     return row_of(fields);
   }
 
-  // Numbers, and then a name that may hold blanks.
+  // Numbers, then a name that may have blanks.
   std::optional<Row> table_row(std::string_view text) const {
     std::vector<std::string> fields;
     std::string_view rest = trimmed(text);
@@ -134,7 +134,7 @@ class Nsys : public PartDocument {
   }
 
   std::optional<Row> row_of(const std::vector<std::string>& fields) const {
-    // What a cursor restored may hold other columns than a head that was read.
+    // After a restart the columns come from the saved state, so do not trust them.
     if (fields.size() < 2 || fields.size() > words_.size()) return std::nullopt;
     Row row;
     const auto share = number(fields[0]);
@@ -153,7 +153,7 @@ class Nsys : public PartDocument {
     return row;
   }
 
-  // Rows come with the longest first. Sums are kept in the part, where a restart finds them.
+  // Rows come with the longest first. The sums are values of the part, so they are saved with it.
   void add(const Row& row) {
     OpenPart* sums = last();
     if (sums == nullptr) return;

@@ -1,5 +1,5 @@
-// What `nsys stats` prints of a profile: sums by kernel, by CUDA call, by NVTX range, as CSV or as
-// a table. A sum tells nothing of overlap.
+// The output of `nsys stats`: sums by kernel, by CUDA call, by NVTX range, as CSV or as a table. A
+// sum says nothing about overlap.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
-// What ps prints of processes: which of a job's are stuck in the kernel, or have ended and were not
-// waited for. Of a machine's many processes those are kept that stand still or may be the job's.
+// The output of ps: it shows processes that are stuck in the kernel, or ended and were not waited
+// for. Only processes that stand still or may belong to the job are kept.
 #pragma once
 
 #include <memory>

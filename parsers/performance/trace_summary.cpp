@@ -14,16 +14,16 @@ namespace {
 
 constexpr std::string_view kTool = "torch.profiler";
 constexpr std::size_t kMostGpus = 8;
-constexpr std::size_t kMostPieces = std::size_t{1} << 20;  // of all GPUs together
+constexpr std::size_t kMostPieces = std::size_t{1} << 20;  // for all GPUs together
 constexpr std::size_t kMostSteps = 4096;
 constexpr std::size_t kToldSteps = 48;
 constexpr std::size_t kMostKernels = 8192;  // names
 constexpr std::size_t kToldKernels = 10;
 constexpr std::size_t kNameBytes = 160;
 constexpr std::int64_t kFarTs =
-    1'000'000'000'000'000;  // microseconds: since 1970, not since a base
+    1'000'000'000'000'000;  // microseconds; a later time counts from 1970, not from a base
 
-// "5012345.123", microseconds, as nanoseconds. Doubles would lose digits of times since 1970.
+// "5012345.123" microseconds as nanoseconds. A double would lose digits of a time since 1970.
 std::optional<std::int64_t> nanoseconds(std::string_view text) {
   std::int64_t whole = 0;
   const char* const begin = text.data();
@@ -412,7 +412,7 @@ std::vector<DumpedFact> TraceSummary::facts(bool broken_off) {
       return us * 1e5 / span;
     };
     std::string text = fmt::format(
-        "trace{} of {:.3f} s: computing {:.1f} %, communication that nothing hides {:.1f} %, "
+        "trace{} of {:.3f} s: computing {:.1f} %, exposed communication {:.1f} %, "
         "copies {:.1f} %, idle {:.1f} %",
         rank_ ? fmt::format(" of rank {}", *rank_) : "", span / 1e9, share("compute us"),
         share("exposed communication us"), share("exposed copy us"), share("idle us"));
@@ -424,7 +424,7 @@ std::vector<DumpedFact> TraceSummary::facts(bool broken_off) {
   if (rank_) nothing.names.push_back({"rank", std::to_string(*rank_)});
   nothing.values = {{"events", std::to_string(events_)}, {"kernels", "0"}};
   if (broken_off) nothing.values.push_back({"broken off", "yes"});
-  told.push_back({.fact = std::move(nothing), .time = {}, .text = "trace without work of a GPU"});
+  told.push_back({.fact = std::move(nothing), .time = {}, .text = "trace without GPU work"});
   return told;
 }
 

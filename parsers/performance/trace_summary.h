@@ -1,5 +1,5 @@
-// What a trace's events add up to: how a GPU's time divides into computing, communicating, copying
-// and nothing, as shares that do not overlap.
+// The sum of a trace's events: how the time of a GPU divides into computing, communicating, copying
+// and idle time, as shares that do not overlap.
 #pragma once
 
 #include <array>
@@ -21,10 +21,10 @@ namespace faultline {
 
 class TraceSummary {
  public:
-  // A member of the trace beside its events.
+  // Adds a member of the trace other than its events.
   void member(std::string_view key, std::string_view value);
 
-  // An element of its events, complete.
+  // Adds a complete element of its events.
   void event(std::string_view object);
 
   std::vector<DumpedFact> facts(bool broken_off);
@@ -33,7 +33,8 @@ class TraceSummary {
   void restore(SavedBytesReader& saved);
 
  private:
-  // What a GPU may be at. Sends and receives wait for their peer by design, collectives need not.
+  // Kinds of work. exchange: sends and receives, which wait for their peer by design; collectives
+  // need not.
   enum Lane { compute, collective, exchange, copy, kLanes };
 
   struct Gpu {
@@ -72,7 +73,7 @@ class TraceSummary {
   std::map<std::int64_t, Interval> steps_on_cpu_;
   std::unordered_map<std::string, KernelTotal, TextHash, std::equal_to<>> kernels_;
   std::uint64_t events_ = 0;
-  std::uint64_t gpus_left_out_ = 0;  // events of
+  std::uint64_t gpus_left_out_ = 0;  // events of GPUs that were left out
   std::optional<std::int64_t> rank_;
   std::optional<std::int64_t> world_size_;
   std::optional<std::int64_t> base_ns_;

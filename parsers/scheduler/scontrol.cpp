@@ -15,7 +15,7 @@ using namespace tool_text;
 constexpr std::string_view kNode = "NodeName=";
 constexpr std::string_view kJob = "JobId=";
 
-// Behind "Name=" that begins a word; empty: it is not there.
+// The text after `name`, where it begins a word; empty: `name` does not occur.
 std::string_view behind(std::string_view text, std::string_view name) {
   for (std::size_t at = text.find(name); at != text.npos; at = text.find(name, at + 1))
     if (at == 0 || text[at - 1] == ' ') return text.substr(at + name.size());
@@ -27,7 +27,8 @@ std::string_view word_behind(std::string_view text, std::string_view name) {
   return text.substr(0, text.find(' '));
 }
 
-// A reason is of several words: it ends with who gave it, with the next field or with the line.
+// A reason has several words. It ends before "[user@time]", before the next field, or with the
+// line.
 std::string_view reason_in(std::string_view text) {
   static const Pattern kNext(R"(^(.*?)(?: \[\w+@[\w:.-]+\].*| +[A-Z]\w*=.*)?$)");
   std::string_view reason;
@@ -69,7 +70,7 @@ class Scontrol : public PartDocument {
       last()->value(name, value);
   }
 
-  // State=DOWN+DRAIN: what it is, and what was decided on it.
+  // State=DOWN+DRAIN: the state, and flags that an administrator or Slurm set.
   void read_node(std::string_view text) {
     const std::string_view state = word_behind(text, "State=");
     const std::size_t plus = std::min(state.find('+'), state.size());

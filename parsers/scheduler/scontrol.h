@@ -1,4 +1,4 @@
-// What `scontrol show node` and `scontrol show job` say of a node and of a job.
+// `scontrol show node` and `scontrol show job`: the state of a node or a job.
 #pragma once
 
 #include <memory>

@@ -28,7 +28,7 @@ class SlurmNodes : public PartJson {
     if (path == "name") return set(kName, text);
     if (path == "reason") return set(kReason, text);
     if (path != "state") return;
-    // The first says what it is, the others what was decided on it; of old versions it is one text.
+    // The first element is the state, the others are flags. Old versions print one text.
     if (get(kState).empty()) return set(kState, text);
     std::string flags(get(kFlags));
     if (!flags.empty()) flags += '+';

@@ -1,4 +1,4 @@
-// `scontrol show nodes --json`, `sinfo --json` of nodes, and what slurmrestd answers of them.
+// Nodes as JSON: `scontrol show nodes --json`, `sinfo --json`, and the answers of slurmrestd.
 #pragma once
 
 #include <memory>

@@ -26,12 +26,13 @@ bool has(const Cells& head, std::string_view name) { return column(head, name) <
 
 bool is_piped(std::string_view text) { return text.find('|') != text.npos; }
 
-// By pipes, which the outermost may have or lack, or by commas, as `-o "%N,%t,%E"` has them.
+// Whether pipes separate the columns (with or without outer pipes), or commas, as in
+// `-o "%N,%t,%E"`.
 bool is_separated(std::string_view head) {
   return is_piped(head) || (head.find(',') != head.npos && head.find(' ') == head.npos);
 }
 
-// A list of nodes has commas of its own, in brackets: gpu[1-3,7].
+// A list of nodes has commas in brackets, which separate no cells: gpu[1-3,7].
 Cells between_commas(std::string_view text) {
   Cells cells;
   std::size_t begin = 0;
@@ -61,12 +62,12 @@ Cells head_of(std::string_view text) {
   return head;
 }
 
-// ------------ ---------- under the head, and what Markdown has there.
+// ------------ ---------- under the head, or the rule of a Markdown table.
 bool is_rule(std::string_view text) {
   return text.find("---") != text.npos && text.find_first_not_of("-| :+") == text.npos;
 }
 
-// By the dashes above: what stands there, unless something stands between two columns.
+// Cuts a row where the dashes above it end. Empty: a word crosses the end of a column.
 Cells cells_below(std::string_view rule, std::string_view row) {
   Cells cells;
   for (std::size_t begin = rule.find('-'); begin != rule.npos;) {
@@ -79,7 +80,7 @@ Cells cells_below(std::string_view rule, std::string_view row) {
   return cells;
 }
 
-// By its words, of which one column may hold several.
+// Cuts a row into its words; only the column `wordy` may have several.
 Cells cells_by_words(std::string_view row, std::size_t columns, std::size_t wordy) {
   Cells words = words_of(row);
   if (words.size() == columns) return words;
@@ -102,7 +103,8 @@ class SlurmTable : public PartDocument {
  protected:
   virtual bool begins(std::string_view text) const = 0;
   virtual std::string_view wordy_column() const = 0;
-  // False: that is no row of the table. Of a row that may have gone on nothing is taken.
+  // False: it is not a row of the table. If keep is false, it only checks: a row that may be cut is
+  // not kept.
   virtual bool take(const Cells& head, const Cells& row, bool keep) = 0;
 
  private:
@@ -186,7 +188,7 @@ class Sinfo : public SlurmTable {
     for (const std::string_view name : {"STATE", "REASON", "TIMESTAMP"})
       if (has(head, name) && !row[column(head, name)].empty())
         part.value(name, row[column(head, name)]);
-    // "drain*": what its state was meant to be, and that slurmctld does not hear it.
+    // "drain*": the asterisk means that the node does not respond to slurmctld.
     if (has(head, "STATE") && row[column(head, "STATE")].ends_with('*'))
       part.value("FLAGS", "NOT_RESPONDING");
     return true;

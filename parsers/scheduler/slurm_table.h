@@ -1,5 +1,5 @@
-// Tables of Slurm: what became of jobs and their steps (sacct), and how nodes are (sinfo, sinfo -R,
-// sinfo -N -l). Their users choose the columns, so these are found by the names in the head.
+// Tables of Slurm: how jobs and their steps ended (sacct), and the state of nodes (sinfo, sinfo -R,
+// sinfo -N -l). Users choose the columns, so these are found by their names in the head.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Words that Slurm's tools and daemons share: numbers of jobs and steps, lists of nodes.
+// Words that Slurm's tools and daemons share: ids of jobs and steps, lists of nodes.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@ struct SlurmStep {
   std::string_view step;  // 0, batch, extern; empty: the whole job
 };
 
-// "12.batch", "12_3", "12.ba+" of a narrow column, "12_3(14)"; nothing if it is none.
+// "12.batch", "12_3", "12_3(14)", "12.ba+" in a narrow column; nothing if it is not a step.
 std::optional<SlurmStep> slurm_step(std::string_view text);
 
 // "1:0": the code, and the signal.

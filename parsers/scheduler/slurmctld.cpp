@@ -50,7 +50,7 @@ bool read_nodes(std::string_view text, bool labelled, std::vector<PartReport>& t
   else if (kProlog.find(text, &what, &nodes))
     field = "reason";
   if (field.empty() || !is_node_list(nodes)) return false;
-  // "Node is not responding" says somebody else.
+  // Other programs print "Node is not responding".
   if (!labelled && nodes.find_first_of("0123456789") == nodes.npos) return false;
   told.push_back(of_nodes(nodes, field, what));
   if (slurm_step(job)) {

@@ -1,4 +1,4 @@
-// Lines of slurmctld, Slurm's controller, of nodes that it lost and of jobs that it ended.
+// Lines of slurmctld, Slurm's controller, about nodes that it lost and jobs that it ended.
 #pragma once
 
 #include <string_view>

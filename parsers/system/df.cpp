@@ -31,7 +31,7 @@ class Filesystems : public PartDocument {
     }
     const Words cells = words_of(text, 16);
     if (cells.size() != words_.size() + 1 || !cells.back().starts_with('/')) return Line::after;
-    // Use% stands before where it is mounted; nothing else's line has both.
+    // Use% comes right before the mount point; no other line has both.
     if (!cells[cells.size() - 2].ends_with('%') && cells[cells.size() - 2] != "-")
       return Line::after;
     OpenPart& host = open("host");

@@ -1,4 +1,4 @@
-// df -h: how full the filesystems of a host are; /dev/shm above all.
+// df -h: how full the filesystems of a host are, above all /dev/shm.
 #pragma once
 
 #include <memory>

@@ -21,9 +21,9 @@ struct Device {
 
 bool is_hex(char c) { return is_digit_character(c) || (c >= 'a' && c <= 'f'); }
 
-// "3b:00.0 3D controller: NVIDIA Corporation GA100 [A100 SXM4 80GB] (rev a1)", with the domain in
-// front where it is not 0000. Of what reads as ones only (rev ff) nothing here is true. Behind a
-// small letter is the rest of a driver's line: "0000:3b:00.0 eth0: Link is down".
+// "3b:00.0 3D controller: NVIDIA Corporation GA100 [A100 SXM4 80GB] (rev a1)", with the domain
+// before it if it is not 0000. A device with "(rev ff)" reads as all ones, so nothing is true about
+// it. A small letter after the address means a driver's line: "0000:3b:00.0 eth0: Link is down".
 std::optional<Device> device_of(std::string_view text) {
   if (text.size() < 12 || !is_hex(text.front()) || text.find("(rev ff)") != text.npos)
     return std::nullopt;
@@ -39,7 +39,7 @@ std::optional<Device> device_of(std::string_view text) {
   return Device{pci, what, rest.substr(colon + 2)};
 }
 
-// Which parts are followed; empty: a bridge, a disk, the host's own display.
+// The kind of part; empty for devices that do not matter: a bridge, a disk, the host's display.
 std::string_view kind_of(const Device& device) {
   constexpr auto kGpus = std::to_array<std::string_view>(
       {"3D controller", "Processing accelerators", "Display controller"});

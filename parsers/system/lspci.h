@@ -1,4 +1,4 @@
-// lspci -vv: the PCIe links of GPUs and network cards, as they are and as they could be.
+// lspci -vv: the current PCIe links of GPUs and network cards, and what the links could be.
 #pragma once
 
 #include <memory>

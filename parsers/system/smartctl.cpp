@@ -17,8 +17,8 @@ bool is_section(std::string_view text) {
   return text.starts_with("=== START OF ") && text.ends_with(" ===");
 }
 
-// A line of the report that tells nothing here. By its first words, for other programs' lines may
-// stand behind it; what is far to the right goes on with the line above.
+// A line of the report that is not used here. It is recognised by its first words, because lines of
+// other programs may follow the report. A line far to the right continues the line above.
 bool is_of_report(std::string_view text) {
   constexpr std::size_t kFarToTheRight = 12;
   constexpr std::string_view kBeginnings =
@@ -53,8 +53,9 @@ std::string_view device_of_command(std::string_view text) {
   return text.substr(device, text.find(' ', device) - device);
 }
 
-// Each thing that a disk says of itself is a part of its own, for one host has many disks. The
-// words are the disk's name, how many disks came, and whether this one has told of its health.
+// Each value of a disk is a part of its own, because a host has many disks. words_ has the name of
+// the disk, a text as long as the number of disks so far, and, once the disk's health was read, a
+// third word.
 class DiskHealth : public PartDocument {
  public:
   DiskHealth() : PartDocument("smartctl") {}
@@ -107,7 +108,7 @@ class DiskHealth : public PartDocument {
     if (name == "Critical Warning") tell("nvme critical warning", value);  // bits
   }
 
-  // What has a threshold below which the disk is expected to fail:
+  // An attribute with a threshold below which the disk is expected to fail:
   //   5 Reallocated_Sector_Ct   0x0033   001   001   005    Pre-fail  Always   FAILING_NOW 1736
   bool read_attribute(std::string_view text) {
     constexpr std::size_t kFirstOfRaw = 9;

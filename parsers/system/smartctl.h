@@ -1,4 +1,4 @@
-// smartctl -H, -A, -a: how well a disk is by its own word.
+// smartctl -H, -A, -a: the health of a disk as the disk itself reports it.
 #pragma once
 
 #include <memory>

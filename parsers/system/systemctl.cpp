@@ -14,7 +14,7 @@ namespace {
 
 using namespace tool_text;
 
-// What stands before a unit: its state, in the words of terminals that can and cannot.
+// The mark of a unit's state, in terminals with and without Unicode.
 constexpr std::string_view kDots[] = {"● ", "○ ", "× ", "↻ ", "* ", "x "};
 
 // "slurmd.service" of "● slurmd.service - Slurm node daemon".
@@ -31,7 +31,7 @@ std::string_view unit_of(std::string_view text) {
   return {};
 }
 
-// "Thu 2026-03-05 02:47:10 UTC; 4s ago". In another zone its name says too little.
+// "Thu 2026-03-05 02:47:10 UTC; 4s ago". The name of another zone would not be precise enough.
 std::optional<Timestamp> since_in(std::string_view text) {
   const auto words = words_of(text, 8);
   if (words.size() < 4 || !words[3].starts_with("UTC")) return std::nullopt;

@@ -1,5 +1,5 @@
-// systemctl status: whether a service runs, as operators paste it. Lines of the journal below it
-// are read as those of any journal.
+// systemctl status, as operators paste it: whether a service runs. The journal lines below it are
+// read like any journal.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
-// GrowingBlocks: an array that grows without moving what is in it. One that doubles holds both
-// copies for a moment, three times what it needs.
+// GrowingBlocks: an array that grows without moving its elements. An array that doubles holds both
+// copies while it grows, which is three times the memory that it needs.
 #pragma once
 
 #include <cstddef>

@@ -13,7 +13,7 @@ constexpr std::size_t kMostParts = 1024;  // 8 GPUs with 18 links each are 144
 constexpr std::size_t kMostNames = 16;
 constexpr std::size_t kMostValues = 400;
 constexpr std::size_t kMostWords = 256;
-constexpr std::size_t kMostBytes = 512;  // of a name or a value
+constexpr std::size_t kMostBytes = 512;  // in a name or a value
 constexpr int kMostForeignLines = 16;    // in a row
 
 void add(std::vector<NamedValue>& values, std::size_t most, std::string_view name,
@@ -63,7 +63,7 @@ bool OpenPart::has_value(std::string_view name) const {
 }
 
 std::size_t OpenPart::size() const {
-  // Asked after every line, so no more than is quick.
+  // Called after every line, so only an upper bound that is quick to compute.
   constexpr std::size_t kMostOfOne = sizeof(NamedValue) + 2 * kMostBytes;
   return sizeof *this + line.text.size() +
          (report.names.size() + report.values.size()) * kMostOfOne;
@@ -85,7 +85,7 @@ void OpenPart::restore(SavedBytesReader& saved) {
 
 Document::Line PartDocument::feed(const DocumentLine& line,
                                   std::vector<DocumentReading>& readings) {
-  // Another host's lines in between: a part of theirs must not be read into one of ours.
+  // A line of another host or rank ends the document: its values must not get into our parts.
   if (begun_ && (line.host != host_ || line.rank != rank_)) return Line::after;
   const std::string_view text = without_end_blanks(line.text);
   if (text.empty()) return begun_ ? Line::part : Line::after;
@@ -197,7 +197,7 @@ int PartDocument::indent_of_line(std::string_view text) {
   return static_cast<int>(std::min<std::size_t>(tool_text::indentation(text), kMostIndent));
 }
 
-// In one of the words that are remembered: how far it is indented, and the key.
+// Such a word is one character for the indentation, then the key.
 void PartDocument::push_key(int indent, std::string_view key) {
   constexpr std::size_t kMostDepth = 12;
   if (words_.size() < kMostDepth) word(static_cast<char>(indent + 1) + std::string(key));

@@ -1,7 +1,8 @@
-// A tool's report about parts of a machine (model/facts/part.h), read line by line. What every such
-// reader remembers is here, and how it survives a restart; a format says only how its lines read.
+// A tool's report about parts of a machine (model/facts/part.h), read line by line. This class
+// keeps the state of every such reader and saves it over a restart; a format only reads lines.
 //
-// To add a format: a class made from PartDocument with read(), and a row in all_documents.cpp.
+// To add a format: derive a class from PartDocument, define read(), and add a row to
+// all_documents.cpp.
 #pragma once
 
 #include <optional>
@@ -16,15 +17,15 @@
 
 namespace faultline {
 
-// A part of which more lines may speak, and the line that began it.
+// A part about which more lines may follow, and the line that is its evidence.
 struct OpenPart {
   PartReport report;
   KeptLine line;
 
-  // Neither takes more than a tool says; what exceeds that is dropped.
+  // Both drop what exceeds the size of any real report.
   void name(std::string_view name, std::string_view value);
   void value(std::string_view name, std::string_view value);
-  std::string_view name_of(std::string_view name) const;  // empty: it has none
+  std::string_view name_of(std::string_view name) const;  // empty: there is none
   bool has_value(std::string_view name) const;
 
   std::size_t size() const;
@@ -44,16 +45,16 @@ class PartDocument : public Document {
   void restore(SavedBytesReader& saved) final;
 
  protected:
-  // One line, its end trimmed, never empty. Line::foreign may be answered a few times in a row;
-  // then the document is over.
+  // Reads one line, its end trimmed, never empty. After a few Line::foreign in a row the document
+  // is over.
   virtual Line read(std::string_view text) = 0;
 
-  // Nothing follows, and what is open is about to be given.
+  // No more lines follow, and the open parts are about to be given.
   virtual void end() {}
 
-  // The line in hand begins a part. Where too many are open, those are given first.
+  // The current line begins a part. If too many parts are open, these are given first.
   OpenPart& open(std::string_view kind);
-  // The part rests on the line in hand, which tells more of it than the one that began it.
+  // Makes the current line the evidence of the part, because it says more than the first line.
   void rest_on_line(OpenPart& part) const;
   // The open part with that name, or null.
   OpenPart* find(std::string_view kind, std::string_view name, std::string_view value);
@@ -65,26 +66,26 @@ class PartDocument : public Document {
   }
   OpenPart* last() { return open_.empty() ? nullptr : &open_.back(); }
 
-  // The line in hand may have gone on: 90 may be half of 9000.
+  // Whether the current line may be incomplete: 90 may be a cut 9000.
   bool cut() const { return line_ != nullptr && line_->cut; }
 
-  void give_all();  // in the order in which they were opened, those of which something was said
+  void give_all();  // the open parts that have values, in the order in which they were opened
   void word(std::string_view text);
-  // Adds to one of the words, as far as a word may grow.
+  // Appends text to a word, up to the maximum length of a word.
   static void append(std::string& word, std::string_view text);
 
-  // Sections within sections, told by how far they are indented: the first word is the part that
-  // they are of, the others the keys above the line in hand.
+  // For sections within sections, which only the indentation shows: the first word is the part, the
+  // others are the keys above the current line.
   static int indent_of_line(std::string_view text);
   static int indent_of(const std::string& word);
   static std::string_view key_of(const std::string& word);
   void push_key(int indent, std::string_view key);
-  // The way to the key, which is pushed: "ECC_BLOCKS / UMC / UNCORRECTABLE_COUNT".
+  // Pushes the key and returns the path to it: "ECC_BLOCKS / UMC / UNCORRECTABLE_COUNT".
   std::string path_to(int indent, std::string_view key);
 
-  int stage_ = 0;                   // where in the format: the format's own meaning
-  std::vector<std::string> words_;  // what stands above and means something further down
-  std::optional<Timestamp> time_;   // when the tool looked, if it says so
+  int stage_ = 0;                   // the place in the format; each format gives it a meaning
+  std::vector<std::string> words_;  // texts of earlier lines that later lines need
+  std::optional<Timestamp> time_;   // when the tool ran, if it says so
 
  private:
   std::string_view tool_;

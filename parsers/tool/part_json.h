@@ -1,5 +1,4 @@
-// A tool's JSON about parts of a machine: as parsers/tool/part_document.h, for documents that
-// JSON's own walker reads.
+// A tool's JSON about parts of a machine: what parsers/tool/part_document.h is for text.
 #pragma once
 
 #include <optional>
@@ -29,7 +28,7 @@ class PartJson : public JsonReport {
   std::vector<OpenPart>& all() { return open_; }
   void give_all();
 
-  // One of a few words that are remembered, by its number.
+  // A few texts that are kept, each under a number.
   void set(std::size_t place, std::string_view text);
   std::string_view get(std::size_t place) const;
 
@@ -42,7 +41,7 @@ class PartJson : public JsonReport {
   std::vector<OpenPart> open_;
 };
 
-// "Fail\"" becomes readable again: JSON's escapes are undone, line breaks become blanks.
+// Decodes JSON's escapes; line breaks become blanks.
 std::string unescaped(std::string_view text);
 
 }  // namespace faultline

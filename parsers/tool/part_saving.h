@@ -1,4 +1,4 @@
-// What is known of a part whose lines are still being read survives a restart.
+// Saves a part whose lines are still being read, so that it survives a restart.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ std::vector<NamedValue> restored_values(SavedBytesReader& saved);
 void save_part(SavedBytesWriter& saved, const PartReport& report);
 PartReport restored_part(SavedBytesReader& saved);
 
-// Bytes, about.
+// Bytes, roughly.
 std::size_t size_of(const std::vector<NamedValue>& values);
 std::size_t size_of(const PartReport& report);
 

@@ -32,7 +32,7 @@ bool PartWriter::has_value(std::string_view name) const {
 void PartWriter::close() {
   PartDraft draft = std::move(block.draft);
   block.draft = {};
-  // What the block tells of all its parts is nothing told of this one.
+  // Values of the whole block say nothing about this part.
   if (!draft.open || draft.report.values.size() <= block.values.size()) return;
   readings_.push_back({{.fact = std::move(draft.report),
                         .host = std::move(draft.host),

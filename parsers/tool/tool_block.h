@@ -1,7 +1,7 @@
-// What a tool prints of the parts that it looked at, block by block. A format is two functions; all
-// that it may remember from line to line is in BlockMemory, which is saved for it.
+// The output of a tool about parts of a machine, block by block. A format is two functions. It may
+// keep state from line to line only in BlockMemory, which is saved for it.
 //
-// To add a format: a row in tool_formats.cpp.
+// To add a format: add a row to tool_formats.cpp.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@
 
 namespace faultline {
 
-// What the text around a block tells of it.
+// What the text around a block says about it.
 struct ToolContext {
   std::string host;    // from a shell's prompt
   std::string device;  // from a heading, or the command
@@ -23,7 +23,7 @@ struct ToolContext {
   std::string netdev;
   std::string pci;
   std::string peer;               // the host that a command names
-  std::optional<Timestamp> date;  // printed before
+  std::optional<Timestamp> date;  // printed before the block
 
   bool operator==(const ToolContext&) const = default;
 };
@@ -32,20 +32,20 @@ struct ToolContext {
 struct PartDraft {
   bool open = false;
   PartReport report;
-  KeptLine line;                  // where it began
-  std::string host;               // of the prompt above it
-  std::optional<Timestamp> time;  // printed above it
+  KeptLine line;                  // its first line
+  std::string host;               // from the prompt above it
+  std::optional<Timestamp> time;  // from a date above it
 };
 
 struct BlockMemory {
   PartDraft draft;
-  // Of the parts that follow, told in the lines above them.
+  // Names and values that lines above the parts give to all of them.
   std::vector<NamedValue> names;
   std::vector<NamedValue> values;
-  std::string section;  // where in the block it stands; means what the format likes
+  std::string section;  // the place in the block; each format gives it a meaning
 };
 
-// Writes facts while a line is read.
+// Collects facts while a line is read.
 class PartWriter {
  public:
   PartWriter(BlockMemory& memory, const ToolContext& around, const DocumentLine& line,
@@ -58,16 +58,16 @@ class PartWriter {
   // Begins a part, with the names and values of the block; ends the one before it.
   void open(std::string_view tool, std::string_view kind);
   bool is_open() const { return block.draft.open; }
-  // Of the part in hand. What is empty is no name.
+  // For the current part. Empty names and values are ignored.
   void name(std::string_view name, std::string_view value);
   void value(std::string_view name, std::string_view value);
   bool has_value(std::string_view name) const;
-  // A part without values says nothing.
+  // Gives the current part. A part without values of its own is dropped.
   void close();
-  // Forgets the part in hand, and what the lines above told.
+  // Gives the current part, and forgets what the lines above said.
   void begin_block();
 
-  // A fact complete with this line.
+  // Gives a fact that this line completes.
   void give(PartReport report);
 
  private:
@@ -76,19 +76,19 @@ class PartWriter {
 };
 
 struct ToolFormat {
-  std::string_view name;    // what the receipt counts its lines as
-  std::string_view firsts;  // characters that its beginnings begin with
+  std::string_view name;    // the dialect under which the receipt counts its lines
+  std::string_view firsts;  // the characters with which a first line may begin
   bool (*begins)(std::string_view text);
-  // False: the line is none of the format's. Texts come without blanks around them, and never
-  // empty.
+  // False: the line is not of this format. text has no blanks around it and is never empty.
   bool (*feed)(std::string_view text, PartWriter& parts);
-  // Its beginnings look like what other formats hold in their midst.
+  // Its first lines look like lines within other formats.
   bool weak = false;
 };
 
 std::span<const ToolFormat> all_tool_formats();
 
-// The format that begins with this line, or null. Asked about every line of a source: quick.
+// The format that begins with this line, or null. Called for every line of a source, so it is
+// quick.
 const ToolFormat* tool_format_beginning_with(std::string_view text, bool weak);
 
 }  // namespace faultline

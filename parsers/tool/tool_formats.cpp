@@ -9,8 +9,8 @@ namespace {
 
 constexpr std::string_view kDevices = "mrbieqh";  // as tool_words knows them
 
-// In the order they are tried. A new one stands last: what is remembered of a source names them by
-// their places.
+// In the order in which they are tried. Add a new one at the end: the saved state of a source
+// refers to formats by their index.
 constexpr ToolFormat kFormats[] = {
     {"perfquery", "#PCSIA", begins_dotted, feed_dotted},
     {"ibqueryerrors", "EDG#", begins_ibqueryerrors, feed_ibqueryerrors},
@@ -35,7 +35,7 @@ constexpr ToolFormat kFormats[] = {
     {"intfstat", "NE", begins_intfstat, feed_intfstat},
 };
 
-// For each character, the formats that a line with it in front may begin.
+// For each character: the formats that may begin with a line that begins with it.
 using FormatSet = std::uint32_t;
 static_assert(std::size(kFormats) <= 32);
 

@@ -1,4 +1,4 @@
-// The tools' formats, a pair of functions each: see tool_block.h.
+// The formats of tools, two functions each: see tool_block.h.
 #pragma once
 
 #include <string_view>
@@ -74,7 +74,7 @@ bool feed_pfcwd(std::string_view text, PartWriter& parts);
 bool begins_portstat(std::string_view text);
 bool feed_portstat(std::string_view text, PartWriter& parts);
 
-// What libibmad and the tools print on stderr, in the midst of anything.
+// What libibmad and the tools print on stderr, between any other lines.
 bool begins_mad_failure(std::string_view text);
 bool read_mad_failure(std::string_view text, std::string& last_error, PartWriter& parts);
 

@@ -25,7 +25,7 @@ bool is_tool(std::string_view word) {
          (word.starts_with("ib_") && (word.ends_with("_bw") || word.ends_with("_lat")));
 }
 
-// What stands before the command: sudo, watch -n 5, time, LC_ALL=C.
+// A word that may stand before the command: sudo, watch -n 5, time, LC_ALL=C.
 bool is_before_command(std::string_view word) {
   return word == "sudo" || word == "watch" || word == "time" || word == "timeout" ||
          word.starts_with('-') || word.find('=') != word.npos || is_decimal(word);
@@ -69,7 +69,7 @@ std::string_view host_of_prompt(std::string_view text) {
   return is_host_name(text) ? text : std::string_view();
 }
 
-// Where the sign that ends a prompt stands: "# " or "$ ".
+// The place of the sign that ends a prompt: "# " or "$ ".
 std::size_t end_of_prompt(std::string_view text) {
   const std::string_view head = text.substr(0, kMostOfAPrompt);
   const std::size_t root = head.find("# ");
@@ -83,7 +83,7 @@ int two_digits(std::string_view text, std::size_t at) {
   return (text[at] - '0') * 10 + (text[at + 1] - '0');
 }
 
-// 1 to 12; 0 if it is no month
+// 1 to 12; 0 if it is not a month
 unsigned month_of(std::string_view word) {
   constexpr std::array<std::string_view, 12> kMonths{"Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                                      "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
@@ -104,8 +104,7 @@ int small_number(std::string_view word) {
   return number;
 }
 
-// Thu Mar  5 02:47:11 UTC 2026, Thu 05 Mar 2026 02:47:11 AM UTC. Without a zone that is known it is
-// read as UTC, as everywhere.
+// Thu Mar  5 02:47:11 UTC 2026, Thu 05 Mar 2026 02:47:11 AM UTC. Read as UTC whatever the zone.
 std::optional<Timestamp> read_printed_date(std::string_view text) {
   using namespace std::chrono;
   const std::vector<std::string_view> words = words_of(text);
@@ -139,7 +138,8 @@ std::optional<Timestamp> read_printed_date(std::string_view text) {
   return Timestamp{sys_days{date} + hours{hour} + minutes{minute} + seconds{second}};
 }
 
-// Headings name hosts, and much else; a host's name has a number.
+// Whether a word of a heading cannot be the name of a host: it is a step ("step3", "Test2"), or has
+// no number.
 bool is_numbered_step(std::string_view word) {
   const std::size_t digit = word.find_first_of("0123456789");
   if (digit == word.npos) return true;
@@ -164,7 +164,7 @@ bool is_ornamented(std::string_view text) {
          text.starts_with("**") || text.starts_with("# ");
 }
 
-// "/sys/class/infiniband/mlx5_1/ports/1/counters": relative names behind it are of that port.
+// "/sys/class/infiniband/mlx5_1/ports/1/counters": file names after such a prompt are of that port.
 void stand_in_folder_of_port(std::string_view prompt, ShellCommand& read) {
   constexpr std::string_view kDevices = "/sys/class/infiniband/";
   constexpr std::string_view kPorts = "/ports/";
@@ -184,7 +184,7 @@ void stand_in_folder_of_port(std::string_view prompt, ShellCommand& read) {
 }  // namespace
 
 std::optional<ShellCommand> read_prompt(std::string_view text) {
-  if (text.starts_with('(')) {  // an environment's name
+  if (text.starts_with('(')) {  // the name of a Python environment
     const std::size_t end = text.find(") ");
     if (end == text.npos || end > kMostOfALabel) return std::nullopt;
     text = trimmed(text.substr(end + 2));
@@ -277,7 +277,7 @@ std::optional<Timestamp> read_date(std::string_view text) {
 bool read_heading(std::string_view text, ToolContext& context) {
   if (text.size() > kMostOfAHeading) return false;
   std::string_view rest = without_ornaments(text);
-  constexpr std::string_view kFirsts = "mrbieqhtdDc";  // of devices, interfaces and "device"
+  constexpr std::string_view kFirsts = "mrbieqhtdDc";  // devices, interfaces and "device"
   if (rest.empty() || kFirsts.find(rest.front()) == kFirsts.npos) return false;
   std::string_view word = take_off_word(rest);
   if (word == "device" || word == "Device" || word == "Device:" || word == "interface")

@@ -1,4 +1,4 @@
-// What stands around the output of tools in a terminal's copy: prompts with commands, dates,
+// What surrounds the output of tools in text copied from a terminal: prompts with commands, dates,
 // headings.
 #pragma once
 
@@ -11,15 +11,15 @@
 namespace faultline {
 
 struct ShellCommand {
-  std::string_view host;  // of the prompt; may be empty
+  std::string_view host;  // from the prompt; may be empty
   std::string_view command;
-  // Where the prompt stands, of a port's files under /sys.
+  // If the prompt's folder has the files of a port under /sys: that port.
   std::string_view device = {};
   std::string_view port = {};
 };
 
-// "root@gpu-7:~# ibstat", "[root@gpu-7 ~]# ibstat", "$ sudo perfquery -x 37 1": only of commands
-// that the formats here belong to, or any in the folder of a port.
+// "root@gpu-7:~# ibstat", "[root@gpu-7 ~]# ibstat", "$ sudo perfquery -x 37 1". Only for commands
+// whose output is read here; in the folder of a port for any command.
 std::optional<ShellCommand> read_prompt(std::string_view text);
 
 struct WatchedCommand {
@@ -27,11 +27,11 @@ struct WatchedCommand {
   std::optional<Timestamp> date;
 };
 
-// "Every 2.0s: perfquery -x 37 1            gpu-7: Thu Mar  5 02:47:11 2026", as watch begins a
-// screen.
+// "Every 2.0s: perfquery -x 37 1            gpu-7: Thu Mar  5 02:47:11 2026": the first line of a
+// screen of watch.
 std::optional<WatchedCommand> read_watch(std::string_view text);
 
-// What a command tells of the output that follows it.
+// Puts into the context what a command says about the output that follows it.
 void apply_command(const ShellCommand& prompt, ToolContext& context);
 bool asks_for_host_name(const ShellCommand& prompt);
 

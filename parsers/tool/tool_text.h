@@ -1,5 +1,4 @@
-// What the readers of tools' reports share: blanks, words, the cells of a table, the times that
-// tools print.
+// What the readers of tools' reports share: blanks, words, cells of a table, times.
 #pragma once
 
 #include <cstdint>
@@ -15,30 +14,31 @@ std::string_view trimmed(std::string_view text);
 std::string_view without_end_blanks(std::string_view text);
 std::size_t indentation(std::string_view text);
 
-// What ends so was not cut in the midst of a word or a number.
+// Whether the text ends with a bracket or a full stop, so that no word or number was cut.
 bool ends_as_a_sentence(std::string_view text);
 
 // The words between blanks; no more than `most`.
 std::vector<std::string_view> words_of(std::string_view text, std::size_t most = 256);
 
-// What stands between separators, trimmed; no more than `most`.
+// The pieces between separators, trimmed; no more than `most`.
 std::vector<std::string_view> pieces_of(std::string_view text, std::string_view separator,
                                         std::size_t most = 256);
 
-// "| left | right |" gives both cells, trimmed; nothing if it is no row of a table.
+// "| left | right |" gives both cells, trimmed; nothing if it is not a row of a table.
 std::vector<std::string_view> cells_of(std::string_view row);
 
-// Takes `prefix` off the front; false, and nothing taken, if it is not there.
+// Takes `prefix` off the front. If it is not there: false, and nothing is taken.
 bool take_front(std::string_view& text, std::string_view prefix);
 
-// Takes everything up to `literal`, and that with it; false, and nothing taken, if it is not there.
+// Takes everything up to and including `literal`; piece is the text before it. If `literal` is not
+// there: false, and nothing is taken.
 bool take_until(std::string_view& text, std::string_view literal, std::string_view& piece);
 
-bool is_count(std::string_view text);               // digits, no more than fit a number
-std::optional<double> real(std::string_view text);  // all of it, and finite
+bool is_count(std::string_view text);               // only digits, few enough to fit a number
+std::optional<double> real(std::string_view text);  // the whole text is a finite number
 
-// "Thu Mar  5 02:46:58 2026", with or without a zone's name before the year; local time, read as
-// UTC.
+// "Thu Mar  5 02:46:58 2026", with or without the name of a zone before the year. It is local time,
+// but read as UTC.
 std::optional<Timestamp> parse_ctime(std::string_view text);
 
 }  // namespace faultline::tool_text

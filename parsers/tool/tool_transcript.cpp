@@ -16,8 +16,8 @@
 namespace faultline {
 namespace {
 
-constexpr int kMostForeignLines = 64;    // in a row; then the output is over
-constexpr std::size_t kMostHosts = 256;  // whose lines are mixed
+constexpr int kMostForeignLines = 64;    // in a row; after more the output is over
+constexpr std::size_t kMostHosts = 256;  // hosts whose lines are mixed
 constexpr std::string_view kDshbakRuler = "----------------";
 
 bool is_ansible_result(std::string_view text) {
@@ -33,12 +33,12 @@ bool begins_block(std::string_view text) {
 // The lines of one host.
 class Session {
  public:
-  // False: the line is somebody else's.
+  // False: the line belongs to something else.
   bool feed(std::string_view text, const DocumentLine& line,
             std::vector<DocumentReading>& readings) {
     PartWriter parts(memory_, context_, line, readings);
     if (text.empty()) return true;
-    if (is_ansible_result(text)) return false;  // nothing tells whose
+    if (is_ansible_result(text)) return false;  // its host is not known
     if (read_context(text, parts)) return true;
     if (read_mad_failure(text, last_error_, parts)) return true;
     if (const ToolFormat* format = tool_format_beginning_with(text, false)) {
@@ -62,8 +62,8 @@ class Session {
     PartWriter(memory_, context_, none, readings).close();
   }
 
-  // The lines that follow are that host's, whatever stands behind its name: a torn line of ansible
-  // may look like a prompt.
+  // The lines that follow belong to that host. The rest of its line is not read: a cut line of
+  // ansible may look like a prompt.
   void begin_host(std::string_view host, const DocumentLine& line,
                   std::vector<DocumentReading>& readings) {
     host_follows_ = false;
@@ -154,7 +154,7 @@ class Session {
       context_.date = date;
       return true;
     }
-    // A title of sixteen letters is underlined so, too.
+    // It may also be the underline of a title that has 16 letters.
     if (text == kDshbakRuler && (format_ == nullptr || !format_->feed(text, parts))) {
       leave(parts);
       host_follows_ = !host_expected;
@@ -162,7 +162,7 @@ class Session {
     }
     std::string_view host = host_of_heading(text);
     ToolContext ignored;
-    if (!host.empty() && read_heading(text, ignored)) host = {};  // a device's
+    if (!host.empty() && read_heading(text, ignored)) host = {};  // it names a device
     if (host_expected && is_host_name(text)) host = text;
     if (host.empty()) return false;
     stand_on(std::string(host), parts);
@@ -191,18 +191,18 @@ class Session {
   const ToolFormat* format_ = nullptr;
   BlockMemory memory_;
   ToolContext context_;
-  std::string last_error_;          // that libibmad complained of
-  bool host_follows_ = false;       // the next line is a host's name
-  bool in_folder_of_port_ = false;  // by its last prompt
+  std::string last_error_;          // the last error that libibmad printed
+  bool host_follows_ = false;       // the next line is the name of a host
+  bool in_folder_of_port_ = false;  // according to the last prompt
 };
 
 class Transcript : public Document {
  public:
   Line feed(const DocumentLine& line, std::vector<DocumentReading>& readings) override {
-    // A number whose last digits may be missing is no number.
+    // Ignore a line that may be cut: the last digits of a number may be missing.
     if (line.cut) return started_ ? Line::foreign : Line::after;
     std::string_view text = trimmed(line.text);
-    // What ansible prints before a host's lines, when its host was taken off already.
+    // The line that ansible prints before a host's lines, if the host was already taken off it.
     const bool begins_host = is_ansible_result(text) && !line.host.empty();
     Session& session = session_of(begins_host ? std::string() : speaker_of(line), readings);
     const std::size_t before = session.size();
@@ -281,7 +281,7 @@ class Transcript : public Document {
     return added;
   }
 
-  Sessions sessions_;  // by who the wrapping of the lines says printed them
+  Sessions sessions_;  // one for each host and rank that the wrapping of lines names
   std::string_view dialect_;
   int foreign_ = 0;
   bool started_ = false;

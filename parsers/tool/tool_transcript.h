@@ -1,5 +1,5 @@
-// The output of tools that look at parts of a machine, as collectors and terminals leave it: block
-// after block, with prompts, dates and headings between them, several hosts' lines mixed by pdsh.
+// The output of tools about parts of a machine, as collectors and terminals print it: block after
+// block, with prompts, dates and headings between them. pdsh may mix the lines of several hosts.
 #pragma once
 
 #include <memory>

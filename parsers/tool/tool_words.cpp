@@ -9,8 +9,8 @@
 namespace faultline {
 namespace {
 
-constexpr std::size_t kMaxValues = 2048;      // of one part
-constexpr std::size_t kMaxValueBytes = 1024;  // longer is no value
+constexpr std::size_t kMaxValues = 2048;      // in a part
+constexpr std::size_t kMaxValueBytes = 1024;  // a longer text is ignored
 
 bool is_name_character(char c) {
   return is_letter_character(c) || is_digit_character(c) || c == '_' || c == '-' || c == '.';
@@ -27,7 +27,7 @@ bool is_hex(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789abcdefABCDEF") == text.npos;
 }
 
-// 946d:ae03:00a1:b2c2 without its colons; empty if it is no such thing.
+// 946d:ae03:00a1:b2c2 without its colons; empty if the text has another form.
 std::string without_colons(std::string_view text) {
   std::string digits;
   int groups = 1;

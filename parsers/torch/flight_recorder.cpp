@@ -26,8 +26,8 @@ using Index = ValueTree::Index;
 constexpr Index kNothing = ValueTree::kNothing;
 
 constexpr std::size_t kMaxGroups = 1024;
-constexpr std::size_t kMaxDetails = 64;  // of a group, from either end of what is unfinished
-constexpr std::size_t kMaxStacks = 64;   // of a group
+constexpr std::size_t kMaxDetails = 64;  // for a group, from each end of its unfinished entries
+constexpr std::size_t kMaxStacks = 64;   // for a group
 constexpr std::size_t kMaxFrames = 64;
 constexpr std::size_t kMaxFrameBytes = 400;
 constexpr std::size_t kMaxRemembered = 4096;  // frames, and stacks
@@ -102,14 +102,14 @@ std::optional<std::int64_t> number_in(std::string_view text) {
   return number;
 }
 
-// The values of one entry, by their keys.
+// The values of one entry, indexed by Key.
 using Entry = std::array<Index, static_cast<std::size_t>(Key::count)>;
 
 class DumpReader {
  public:
   DumpReader(const ValueTree& tree, std::string_view form) : tree_(tree) { dump_.form = form; }
 
-  // False: this is no dump.
+  // False: it is not a dump.
   bool read(bool broken_off) {
     dump_.broken_off = broken_off;
     const Index root = tree_.root();
@@ -135,7 +135,7 @@ class DumpReader {
     name_groups();
     if (compares && tree_.kind(root) == ValueTree::Kind::dictionary)
       read_status(tree_.member(root, "pg_status"));
-    // Other programs, too, have lists of entries.
+    // Other programs have lists of entries too.
     if (compares && groups_.empty() && dump_.entries > 0 &&
         dump_.unreadable_entries == dump_.entries)
       return false;
@@ -194,7 +194,7 @@ class DumpReader {
     return text ? number_in(*text) : std::nullopt;
   }
 
-  // Nanoseconds; None and 0 both mean that it did not happen.
+  // Converts nanoseconds. None and 0 both mean that the event did not happen.
   std::optional<std::int64_t> microseconds(Index value) const {
     const auto ns = number(value);
     if (!ns || *ns <= 0) return std::nullopt;
@@ -233,8 +233,8 @@ class DumpReader {
     });
   }
 
-  // Until 2.0 entries name their group by its local number alone. Groups get both numbers as they
-  // are made, so the order of the one is that of the other, where there are as many.
+  // Until 2.0 an entry names its group only by a local number. A group gets this number and its
+  // name, a number too, when it is made. So if there are as many of both, they match in order.
   void name_groups() {
     std::map<std::int64_t, std::size_t> named;
     std::map<std::int64_t, std::size_t> nameless;
@@ -268,11 +268,11 @@ class DumpReader {
       by_name_.try_emplace({groups_[i].fact.name, -1}, i);
   }
 
-  // TorchComms has one count for all groups of a process. Then number and record go together in all
-  // of them, where PyTorch begins each group at 1.
+  // TorchComms counts the operations of all groups of a process together. Then sequence number and
+  // record differ by the same amount in all groups. PyTorch begins each group at 1.
   bool counts_all_groups_together() const {
     std::optional<std::int64_t> apart;
-    int several = 0;  // groups of several entries
+    int several = 0;  // groups with several entries
     for (const Group& group : groups_) {
       std::int64_t number = 0;
       std::int64_t record = 0;
@@ -289,8 +289,8 @@ class DumpReader {
     return several > 1;
   }
 
-  // False: the recorder has forgotten its first entries, so no group's place is known, and its
-  // entries cannot be compared with those of others.
+  // Counts the entries of each group from 1. False: the recorder has dropped its first entries, so
+  // the counts are not known and cannot be compared between ranks.
   bool count_each_group() {
     const bool whole = std::ranges::any_of(groups_, [](const Group& group) {
       return !group.fact.record.empty() && group.fact.record.front() == 0;
@@ -308,7 +308,7 @@ class DumpReader {
     return true;
   }
 
-  // As unsigned numbers: a hostile dump may hold any.
+  // Unsigned, because a hostile dump may have numbers that overflow.
   static std::int64_t sum(std::int64_t a, std::int64_t b) {
     return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
   }
@@ -396,7 +396,7 @@ class DumpReader {
     });
   }
 
-  // True: it had completed.
+  // True: the entry is completed.
   bool add_columns(Group& group, const Entry& entry, std::string_view operation,
                    std::int64_t sequence) {
     FlightRecorderGroup& fact = group.fact;
@@ -429,7 +429,7 @@ class DumpReader {
 
   static void push_difference(std::vector<std::int64_t>& column, std::int64_t& before,
                               std::int64_t value) {
-    // As unsigned numbers: a hostile dump may hold any.
+    // Unsigned, because a hostile dump may have numbers that overflow.
     column.push_back(static_cast<std::int64_t>(static_cast<std::uint64_t>(value) -
                                                static_cast<std::uint64_t>(before)));
     before = value;
@@ -542,7 +542,7 @@ class DumpReader {
     if (frames != kNothing) detail.stack = stack_of(group.fact, frames);
   }
 
-  // Writers store a frame once, however many stacks it is in.
+  // A dump has each frame only once, even if it is in many stacks.
   const std::string& line_of(Index frame) {
     if (lines_.size() >= kMaxRemembered) lines_.clear();
     const auto [known, is_new] = lines_.try_emplace(frame);
@@ -603,7 +603,7 @@ class DumpReader {
                                                static_cast<std::uint64_t>(fact.p2p_sequence[i]));
     }
     const FlightSignature& signature = fact.signatures[fact.signature[open]];
-    fmt::format_to(out, ", the first without an end: {}{} {} {} {}",
+    fmt::format_to(out, ", the first unfinished: {}{} {} {} {}",
                    signature.point_to_point ? "p2p " : "",
                    signature.point_to_point ? p2p_sequence : sequence, signature.operation,
                    clipped(signature.input_sizes, kMaxNameBytes),
@@ -625,15 +625,15 @@ class DumpReader {
   FlightRecorderDump dump_;
   std::vector<Group> groups_;
   std::map<std::pair<std::string, std::int64_t>, std::size_t> by_name_;
-  std::vector<Key> keys_;  // by the place of the key's text in the tree
+  std::vector<Key> keys_;  // by the index of the key's text in the tree
   std::optional<std::int64_t> newest_us_;
-  std::unordered_map<Index, std::string> lines_;  // of a stack, by its frame
+  std::unordered_map<Index, std::string> lines_;  // the text of each frame
   std::map<std::pair<const FlightRecorderGroup*, std::vector<Index>>, int> stacks_;
   FlightSignature scratch_;
   std::string key_;
 };
 
-constexpr std::string_view kNoDump = "it holds no dump of a Flight Recorder";
+constexpr std::string_view kNoDump = "it has no Flight Recorder dump";
 
 std::string_view without_blanks(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(" \t\r\n");
@@ -648,14 +648,14 @@ DumpForm dump_form(std::string_view beginning, bool all) {
     if (beginning.size() >= 2) return DumpForm::pickle;
     return all ? DumpForm::none : DumpForm::unsure;
   }
-  // Pickles of protocol 0 and 1, to be refused with a reason rather than read as text.
+  // Recognise pickles of protocols 0 and 1 too: they are refused with a reason, not read as text.
   for (const std::string_view old :
        {std::string_view("(dp0\n"), std::string_view("(lp0\n"), std::string_view("}q\0(", 4)}) {
     if (beginning.starts_with(old)) return DumpForm::pickle;
     if (!all && old.starts_with(beginning)) return DumpForm::unsure;
   }
 
-  // JSON: the first key is one that dumps have, and another one says that it is none but a dump.
+  // JSON: the first key must be one that dumps have, and a key must occur that only dumps have.
   std::string_view rest = without_blanks(beginning);
   if (rest.starts_with('[')) rest = without_blanks(rest.substr(1));
   if (rest.empty())
@@ -673,7 +673,7 @@ DumpForm dump_form(std::string_view beginning, bool all) {
       "record_id", "pg_id",     "collective_seq_id"};
   if (std::ranges::find(kFirst, rest.substr(1, quote - 1)) == std::end(kFirst))
     return DumpForm::none;
-  // A line that closes what it opened is a record of a log, whatever the next ones hold.
+  // If the first line is a whole object, it is a record of a log, and only this line counts.
   const std::string_view line = beginning.substr(0, beginning.find('\n'));
   const std::size_t last = line.find_last_not_of(" \t\r");
   const bool is_record = line.size() < beginning.size() && !line.empty() && last == line.rfind('}');
@@ -716,7 +716,7 @@ DumpReading read_dump_pickle(std::string_view bytes, bool all) {
     reader.take(reading.facts);
   } else {
     reading.facts.push_back(refused_dump(
-        "pickle", std::string(broken_off ? "it breaks off before it says anything" : kNoDump)));
+        "pickle", std::string(broken_off ? "it breaks off before any usable data" : kNoDump)));
     if (broken_off) std::get<FlightRecorderDump>(reading.facts.back().fact).broken_off = true;
   }
   return reading;

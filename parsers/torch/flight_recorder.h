@@ -1,6 +1,6 @@
-// Dumps of PyTorch's Flight Recorder, one file for each rank: pickles as the watchdog writes them,
-// JSON as its server gives it out or as people save it again. Every version of the schema is read:
-// keys that a version lacks are left empty, unknown ones are passed over.
+// Dumps of PyTorch's Flight Recorder, one file for each rank: pickles that the watchdog writes, or
+// JSON from its server or from a conversion. All versions of the schema are read: values that a
+// version lacks stay empty, unknown keys are ignored.
 #pragma once
 
 #include <cstddef>
@@ -13,37 +13,37 @@
 
 namespace faultline {
 
-// A dump is no text of lines; what stands for it as evidence is written here.
+// A fact of a dump. A dump has no lines, so `text` is written as its evidence.
 struct DumpedFact {
   Fact fact;
   EventTime time;
   std::string text;
 };
 
-// What the beginning of a file may be of. unsure: more bytes will tell.
+// What kind of file has this beginning. unsure: more bytes are needed.
 enum class DumpForm { none, unsure, pickle, json };
 
-// As many bytes tell.
+// So many bytes are enough to decide.
 inline constexpr std::size_t kDumpFormBytes = 4096;
 
-// all: nothing follows.
+// all: the beginning is the whole file.
 DumpForm dump_form(std::string_view beginning, bool all);
 
 struct DumpReading {
   enum class Outcome {
-    read,        // or refused, which a fact tells
-    incomplete,  // more must follow
-    other,       // well-formed, but somebody else's
+    read,        // or refused; then a fact says so
+    incomplete,  // more bytes are needed
+    other,       // well-formed, but not a dump
   };
   Outcome outcome = Outcome::read;
   std::size_t consumed = 0;
   std::vector<DumpedFact> facts;  // the dump first
 };
 
-// all: nothing follows; of a dump that breaks off what is whole is read.
+// all: no more bytes follow, so the whole entries of a dump that breaks off are read.
 DumpReading read_dump_pickle(std::string_view bytes, bool all);
 
-// A JSON text that is complete, or the part of one that breaks off.
+// text: complete JSON; if the dump broke off, its part that was completed.
 DumpReading read_dump_json(std::string_view text, bool broken_off);
 
 // A dump that was not read at all, and why.

@@ -17,11 +17,11 @@ using namespace tool_text;
 
 constexpr int kMostForeign = 16;
 constexpr std::size_t kMostWordBytes = 200;
-constexpr std::size_t kMostPeers = 64;  // whose calls are told where others differ from them
+constexpr std::size_t kMostPeers = 64;  // ranks whose calls are reported
 constexpr std::size_t kMostRanks = 65536;
 
-// "Not all ranks joining collective, sequence number: 5", and of older versions "... collective 5
-// at entry 4"; "Collective sequence number: 5 has errors".
+// "Not all ranks joining collective, sequence number: 5", in older versions "... collective 5 at
+// entry 4"; "Collective sequence number: 5 has errors".
 bool read_title(std::string_view text, std::uint64_t& sequence) {
   static const Pattern kMissing(
       R"(^Not all ranks joining collective(?:[,:] sequence number:)? (\d+)\b)");
@@ -34,7 +34,7 @@ bool read_title(std::string_view text, std::uint64_t& sequence) {
   return number.has_value();
 }
 
-// "{0, 1}", and of older versions how many: "2".
+// "{0, 1}"; in older versions only how many: "2".
 std::vector<int> ranks_expected(std::string_view text) {
   if (text.starts_with('{')) return rank_list(text);
   std::vector<int> ranks;
@@ -47,12 +47,12 @@ struct Difference {
   int rank = -1;
   std::string expected;
   std::string found;
-  bool of_operation = false;  // else of sizes or types
+  bool of_operation = false;  // false: a difference of sizes or types
 };
 
 // "Culprit rank 2; Error type: COLLECTIVE_TYPE_MISMATCH, Expected collective type: 'all_reduce'
-// does not match found collective type: 'broadcast'". In which state a call was when it was dumped
-// may differ where nothing is wrong.
+// does not match found collective type: 'broadcast'". Different states are ignored: the state of a
+// call depends on when the rank was dumped.
 std::optional<Difference> read_difference(std::string_view text) {
   static const Pattern kError(
       R"(^(\d{1,6}); Error type: (\w+), Expected (?:collective type|\w+ sizes|dtypes): '([^\n]*?)' does not match found [\w ]+: '([^\n]*?)')");
@@ -66,7 +66,7 @@ std::optional<Difference> read_difference(std::string_view text) {
                     type == "COLLECTIVE_TYPE_MISMATCH"};
 }
 
-// One block, as far as it has come.
+// One block, as far as it has been read.
 struct Block {
   std::uint64_t sequence = 0;
   KeptLine title;

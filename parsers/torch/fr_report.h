@@ -1,5 +1,5 @@
-// What torchfrtrace (fr_trace) prints of Flight Recorder dumps that it has compared: a block for
-// each collective that not all ranks entered, or that they called differently.
+// The report of torchfrtrace (fr_trace), which compares Flight Recorder dumps: a block for each
+// collective that not all ranks entered, or that they called differently.
 #pragma once
 
 #include <memory>

@@ -16,7 +16,7 @@ using namespace tool_text;
 
 constexpr std::size_t kMostColumns = 1024;
 
-// "Rank 0      Rank 1": the ranks of two columns or more, and nothing else.
+// "Rank 0      Rank 1": the ranks of two columns or more. Empty: the line is something else.
 std::vector<int> ranks_of_heading(std::string_view text) {
   std::vector<int> ranks;
   while (!text.empty() && ranks.size() < kMostColumns) {
@@ -32,7 +32,7 @@ std::vector<int> ranks_of_heading(std::string_view text) {
   return ranks.size() > 1 ? ranks : std::vector<int>();
 }
 
-// Where the columns begin; empty: it is no ruler.
+// Where the columns begin; empty: the line is not a ruler.
 std::vector<std::size_t> columns_of(std::string_view ruler) {
   std::vector<std::size_t> columns;
   if (ruler.find_first_not_of("- ") != ruler.npos) return columns;
@@ -43,13 +43,13 @@ std::vector<std::size_t> columns_of(std::string_view ruler) {
   return columns;
 }
 
-// A call without the state that it was in: ranks are dumped one after the other.
+// A call without its state, which depends on when the rank was dumped.
 std::string_view call_in(std::string_view cell) {
   return trimmed(cell.substr(0, cell.find(", state=")));
 }
 
-// What a rank called so far. Of its calls it is enough to know whether all ranks' are the same as
-// far as they go.
+// The column of a rank. The calls themselves are not kept, only whether those of all ranks agree
+// (differs_).
 struct Column {
   int rank = -1;
   std::size_t begin = 0;
@@ -116,7 +116,7 @@ class RecorderTable : public Document {
   }
 
  private:
-  // No column but the first begins at 0.
+  // Once the ruler was read, only the first column begins at 0.
   bool has_ruler() const { return columns_.back().begin > 0; }
 
   Line read_heading(const DocumentLine& line) {
@@ -132,7 +132,7 @@ class RecorderTable : public Document {
     return Line::part;
   }
 
-  // A rank that has called less leaves its cells blank from there on.
+  // A rank with fewer calls has blank cells in the last rows.
   bool read_row(std::string_view text) {
     std::optional<std::string_view> call;
     std::vector<Column*> calling;
@@ -159,7 +159,7 @@ class RecorderTable : public Document {
 
   std::vector<Column> columns_;
   KeptLine heading_;
-  std::string next_;  // the first call that not all ranks have made
+  std::string next_;  // the first call that some ranks have not made
   bool differs_ = false;
 };
 

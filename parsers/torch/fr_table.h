@@ -1,10 +1,9 @@
-// The recorders of several ranks side by side, as torchfrtrace prints them with -j:
+// The calls of several ranks side by side, as torchfrtrace -j prints them:
 //
-//   Rank 0                                            Rank 1
-//   ------------------------------------------------
-//   ------------------------------------------------ all_reduce(input_sizes=[[1024]],
-//   state=started)   all_reduce(input_sizes=[[1024]], state=started) broadcast(input_sizes=[[8]],
-//   state=scheduled)
+//   Rank 0                                         Rank 1
+//   ---------------------------------------------  ---------------------------------------------
+//   all_reduce(input_sizes=[[8]], state=started)   all_reduce(input_sizes=[[8]], state=started)
+//   broadcast(input_sizes=[[8]], state=scheduled)
 #pragma once
 
 #include <memory>

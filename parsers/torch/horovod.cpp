@@ -16,7 +16,7 @@ using tool_text::trimmed;
 constexpr std::size_t kMostNameBytes = 256;
 constexpr int kMostForeign = 16;
 
-// Up to 0.19 it calls stalled whom it waits for.
+// Up to 0.19 the missing ranks are called stalled.
 bool is_title(std::string_view text) {
   text = trimmed(text);
   return text == "Missing ranks:" || text == "Stalled ranks:";
@@ -27,8 +27,8 @@ struct Row {
   std::string_view tensor;  // the first of them
 };
 
-// 3!: [a, b ...]; the mark says that Horovod ends the job for it. What stands behind a rank and a
-// colon looks like a label of srun's, and may have been taken for one.
+// 3!: [a, b ...]; the mark says that Horovod ends the job because of it. "3: " looks like a label
+// of srun and may have been taken off; then the rank is that of the line.
 bool read_row(const DocumentLine& line, Row& row) {
   static const Pattern kRow(R"(^(?:(\d{1,6})!?: )?\[([^\[\]]+)\]$)");
   std::string_view number;
@@ -49,7 +49,7 @@ class StalledRanks : public Document {
     if (trimmed(line.text).empty()) return Line::part;
     Row row;
     if (line.cut || !read_row(line, row)) {
-      // A list is printed in one go, among lines of others.
+      // Lines of other processes may stand within the list.
       if (++list_.foreign <= kMostForeign) return Line::foreign;
       return Line::after;
     }

@@ -1,4 +1,4 @@
-// Horovod's list of the ranks that have not submitted what their peers wait for.
+// Horovod's list of ranks that have not submitted the tensors for which their peers wait.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// A list of ranks that takes several lines, as its document remembers it.
+// The state of a document that reads a list of ranks over several lines.
 #pragma once
 
 #include <vector>
@@ -10,11 +10,11 @@ namespace faultline {
 
 struct ListedRanks {
   DesyncEntry entry;
-  KeptLine first;   // of its lines
-  int foreign = 0;  // lines since the last of its own
+  KeptLine first;   // the first line
+  int foreign = 0;  // foreign lines since the last line of the list
 
   void add(int rank);
-  void give(std::vector<DocumentReading>& readings);  // unless it is empty; it begins anew
+  void give(std::vector<DocumentReading>& readings);  // gives the list unless empty; clears it
   std::size_t size() const;
   void save(SavedBytesWriter& saved) const;
   void restore(SavedBytesReader& saved);

@@ -18,7 +18,7 @@ using namespace tool_text;
 
 constexpr std::string_view kHead = "Traceback (most recent call last)";
 constexpr std::size_t kMostTextBytes = 1024;
-constexpr int kMostOfOthers = 16;  // lines of others before its own next line
+constexpr int kMostOfOthers = 16;  // foreign lines before the next line of the traceback
 
 // "RuntimeError                    Traceback (most recent call last)"
 std::optional<std::string_view> type_in_head(std::string_view text) {
@@ -52,8 +52,8 @@ std::optional<Frame> frame_in(std::string_view text) {
   return frame;
 }
 
-// "     12 " or "---> 12 ": a line of code; the arrow points to the one that was called. " (...)":
-// some are left out.
+// "     12 " or "---> 12 ": a line of code. The arrow marks the line that was executed. " (...)":
+// lines are left out.
 struct Code {
   std::int64_t line = 0;
   bool is_called = false;
@@ -135,7 +135,7 @@ class NotebookTraceback : public Document {
   }
 
  private:
-  // A frame shows a few lines around the one that was called.
+  // A frame shows only a few lines of code around the executed one.
   bool is_near(std::int64_t line) const {
     constexpr std::int64_t kMostLeftOut = 64;
     return last_code_ == 0 || (line > last_code_ && line <= last_code_ + kMostLeftOut);
@@ -149,7 +149,7 @@ class NotebookTraceback : public Document {
     head_.keep(line);
   }
 
-  // Behind an exception another may follow that was raised while it was handled.
+  // After an exception another one may follow that was raised while the first was handled.
   Line read_between(std::string_view text) {
     follows_ = chains_tracebacks(text);
     return follows_ ? Line::part : Line::after;
@@ -174,12 +174,12 @@ class NotebookTraceback : public Document {
     for (Reading& reading : told) readings.push_back({.reading = std::move(reading), .line = {}});
   }
 
-  std::string type_;  // empty: it was raised
+  std::string type_;  // of the exception; empty once the exception was read
   bool follows_ = false;
   int foreign_ = 0;
-  std::string file_;  // of the innermost frame so far
+  std::string file_;  // of the last frame so far
   std::int64_t file_line_ = 0;
-  std::int64_t last_code_ = 0;  // of this frame
+  std::int64_t last_code_ = 0;  // the last line of code in this frame
   std::string function_;
   KeptLine head_;
   KeptLine called_;

@@ -1,5 +1,5 @@
-// IPython's tracebacks, as notebooks print them: the exception's name stands at the top, too, and
-// each frame shows the lines around it, numbered.
+// IPython's tracebacks, as notebooks print them: the name of the exception is at the top too, and
+// each frame shows numbered lines of code.
 #pragma once
 
 #include <memory>

@@ -23,7 +23,7 @@ struct Opcode {
   std::string_view name;
 };
 
-// Those that are refused, by the names that pickletools gives them.
+// The opcodes that are refused, with their names in pickletools.
 constexpr Opcode kRefused[] = {
     {0x63, "GLOBAL"},     {0x93, "STACK_GLOBAL"}, {0x52, "REDUCE"},
     {0x62, "BUILD"},      {0x69, "INST"},         {0x6f, "OBJ"},
@@ -45,8 +45,8 @@ bool names_code(unsigned char code) {
   return kCode.find(static_cast<char>(code)) != std::string_view::npos;
 }
 
-// What is left for the tree of 64 MB, next to the bytes and to what the stack and the memo take
-// while they grow. Whoever holds many bytes has room for as many as there may come.
+// How much of 64 MB is left for the tree, beside the bytes, the stack and the memo. The buffer of a
+// large pickle may have room for the largest one, so this size is subtracted then.
 std::size_t memory_for_tree(std::size_t bytes) {
   constexpr std::size_t kAll = std::size_t{64} << 20;
   constexpr std::size_t kBesides = std::size_t{10} << 20;
@@ -85,7 +85,7 @@ class PickleReader {
     pickle_.consumed = bytes_.size();
   }
 
-  // Nothing, and reading is over, if there are not as many.
+  // If there are fewer bytes: nothing, and reading ends.
   std::string_view take(std::uint64_t size) {
     if (size > bytes_.size() - at_) {
       end_of_bytes();
@@ -111,7 +111,7 @@ class PickleReader {
     if (!going_) return;
     const auto protocol = static_cast<unsigned char>(head[1]);
     if (head[0] != '\x80')
-      refuse("protocols 0 and 1 are not read; store it with a newer one");
+      refuse("protocols 0 and 1 are not read; store it with protocol 2 or later");
     else if (protocol < 2 || protocol > 5)
       refuse(fmt::format("protocol {} is not known", protocol));
   }
@@ -191,7 +191,7 @@ class PickleReader {
 
   void refuse_opcode(unsigned char code) {
     const auto* known = std::ranges::find(kRefused, code, &Opcode::code);
-    if (known == std::end(kRefused)) return refuse(fmt::format("0x{:02x} is no opcode", code));
+    if (known == std::end(kRefused)) return refuse(fmt::format("0x{:02x} is not an opcode", code));
     refuse(names_code(code)
                ? fmt::format("it names code to run ({}); such pickles, as fr_trace -o writes them, "
                              "are never opened",
@@ -226,23 +226,24 @@ class PickleReader {
     fill(Kind::list, count, "APPENDS");
   }
 
-  // The topmost `count` values go into the container below them.
+  // Puts the topmost `count` values into the container below them.
   void fill(Kind kind, std::size_t count, std::string_view opcode) {
-    if (stack_.size() < floor() + count + 1) return refuse(fmt::format("{} of nothing", opcode));
+    if (stack_.size() < floor() + count + 1)
+      return refuse(fmt::format("{} without a container", opcode));
     const std::size_t first = stack_.size() - count;
     const Index container = stack_[first - 1];
     if (tree_.kind(container) != kind) return refuse(fmt::format("{} into something else", opcode));
     if (kind == Kind::dictionary && count % 2 != 0) return refuse("a key without a value");
     for (std::size_t i = first; i < stack_.size(); ++i) {
       if (kind == Kind::dictionary && (i - first) % 2 == 0 && tree_.is_container(stack_[i]))
-        return refuse("a key that is no text");
+        return refuse("a key that is a container");
       if (!tree_.append(container, stack_[i])) return refuse("more elements than a dump has");
     }
     stack_.resize(first);
   }
 
   void tuple(std::size_t count) {
-    if (stack_.size() < floor() + count) return refuse("a TUPLE of nothing");
+    if (stack_.size() < floor() + count) return refuse("a TUPLE of too few values");
     const Index tuple = tree_.add(Kind::tuple);
     if (tuple == ValueTree::kNothing) return push(tuple);
     for (std::size_t i = stack_.size() - count; i < stack_.size(); ++i)
@@ -261,7 +262,7 @@ class PickleReader {
   void text(std::size_t length_bytes) {
     const std::uint64_t length = little_endian(length_bytes);
     if (!going_) return;
-    if (length > kMaxText) return refuse(fmt::format("a text of {} bytes", length));
+    if (length > kMaxText) return refuse(fmt::format("a text of {} bytes is too long", length));
     const std::string_view text = take(length);
     if (!going_) return;
     if (!is_utf8(text)) return refuse("a text that is not UTF-8");
@@ -274,10 +275,10 @@ class PickleReader {
   }
 
   void remember(std::uint64_t slot) {
-    if (stack_.size() <= floor()) return refuse("nothing to remember");
-    // Writers number what they remember, so there cannot be more than bytes so far. What may still
-    // come does not count: the same pickle would be refused or not by how much of it is there.
-    if (slot >= kMaxMemo || slot > at_) return refuse("more remembered than written");
+    if (stack_.size() <= floor()) return refuse("no value for the memo");
+    // Writers number memo entries one by one, so there cannot be more entries than bytes so far. Do
+    // not count bytes that may follow: the result would depend on how much has arrived.
+    if (slot >= kMaxMemo || slot > at_) return refuse("more memo entries than bytes");
     if (slot >= memo_.size()) memo_.resize(static_cast<std::size_t>(slot) + 1, ValueTree::kNothing);
     Index& place = memo_[static_cast<std::size_t>(slot)];
     if (place == ValueTree::kNothing) ++memo_count_;
@@ -288,7 +289,7 @@ class PickleReader {
     const std::uint64_t slot = little_endian(operand_bytes);
     if (!going_) return;
     if (slot >= memo_.size() || memo_[static_cast<std::size_t>(slot)] == ValueTree::kNothing)
-      return refuse(fmt::format("nothing was remembered as {}", slot));
+      return refuse(fmt::format("the memo has no entry {}", slot));
     push(memo_[static_cast<std::size_t>(slot)]);
   }
 
@@ -299,11 +300,11 @@ class PickleReader {
                                      : static_cast<std::int64_t>(value)));
   }
 
-  // Two's complement, little-endian, in as many bytes as it takes.
+  // Two's complement, little-endian. One byte before the number says how many bytes it has.
   void long_integer() {
     const std::uint64_t size = little_endian(1);
     if (!going_) return;
-    if (size > 8) return refuse(fmt::format("a number of {} bytes", size));
+    if (size > 8) return refuse(fmt::format("a number of {} bytes is too long", size));
     std::uint64_t value = little_endian(static_cast<std::size_t>(size));
     if (!going_) return;
     if (size > 0 && size < 8 && (value >> (8 * size - 1) & 1) != 0) value |= ~0ULL << (8 * size);
@@ -317,7 +318,7 @@ class PickleReader {
     if (going_) push(tree_.add_real(std::bit_cast<double>(bits)));
   }
 
-  // Frames are for readers that fetch ahead.
+  // A frame only helps readers that fetch ahead; it must not go on after STOP.
   void frame() {
     const std::uint64_t size = little_endian(8);
     if (going_ && size > bytes_.size() - at_) frame_goes_on_ = true;
@@ -326,16 +327,16 @@ class PickleReader {
   void stop() {
     if (!marks_.empty()) return refuse("STOP within a container");
     if (stack_.size() != 1) return refuse(fmt::format("{} values at STOP", stack_.size()));
-    if (frame_goes_on_) return refuse("a FRAME that goes on behind STOP");
+    if (frame_goes_on_) return refuse("a FRAME that goes on after STOP");
     going_ = false;
     pickle_.outcome = Pickle::Outcome::whole;
     pickle_.consumed = at_;
     tree_.set_root(stack_.front());
   }
 
-  // What waits on the stack goes where it was about to go.
+  // Puts the values on the stack into the containers that were open when the pickle broke off.
   void salvage() {
-    // An empty container may have been about to be filled.
+    // The pickle may have broken off before an empty container was filled.
     if (!stack_.empty() && tree_.is_container(stack_.back()) && tree_.size(stack_.back()) == 0)
       tree_.mark_unfinished(stack_.back());
     while (!marks_.empty()) {

@@ -25,16 +25,16 @@ using tool_text::trimmed;
 constexpr std::string_view kOriginal = "Original Traceback (most recent call last):";
 constexpr std::string_view kWhileHandling = "During handling of the above exception";
 constexpr std::string_view kDirectCause = "The above exception was the direct cause";
-// What Python could not raise anywhere, mostly while it ends: nothing comes of it.
+// An exception that Python could not raise, mostly at its exit. It has no consequences.
 constexpr std::string_view kIgnored = "Exception ignored ";
-// Of torch.multiprocessing: the traceback of the process that it started stands below.
+// From torch.multiprocessing: the traceback of a process that it started follows.
 constexpr std::string_view kOfProcess = "-- Process ";
 constexpr std::string_view kTerminated = "terminated with the following error:";
 
 constexpr std::size_t kMostSpeakers = 4096;
-constexpr std::size_t kMostLastLines = 4;     // of a traceback's end: two frames with their code
-constexpr std::size_t kMostTextBytes = 1024;  // of a line, or a message
-constexpr int kMostForeign = 64;              // lines of others' before its own next line
+constexpr std::size_t kMostLastLines = 4;     // at the end of a traceback: two frames with code
+constexpr std::size_t kMostTextBytes = 1024;  // in a line or a message
+constexpr int kMostForeign = 64;              // foreign lines before the next line of a traceback
 
 struct Frame {
   std::string_view file;
@@ -71,7 +71,7 @@ bool is_name_character(char c) {
          c == '.';
 }
 
-// Words that the names of exceptions end with. Others begin with a capital letter, at least.
+// Whether a name ends like the names of most exceptions. looks_like_class() accepts others.
 bool ends_like_exception(std::string_view name) {
   for (const std::string_view ending :
        {"Error", "Exception", "Interrupt", "Exit", "Warning", "Failure", "Timeout", "Abort",
@@ -105,8 +105,8 @@ std::optional<Raised> read_exception(std::string_view text, bool surely) {
   return Raised{type, rest.size() > 2 ? rest.substr(2) : std::string_view()};
 }
 
-// Of a line that nothing ends the class is there if something stands behind it; of what is thrown
-// without a word, its name tells.
+// Whether the class is whole in a line that may be cut: a message follows it, or the name has one
+// of the usual ends.
 bool is_whole(const Raised& raised) {
   return !raised.message.empty() || raised.type.ends_with("Error") ||
          raised.type.ends_with("Exception") || raised.type.ends_with("Interrupt");
@@ -116,7 +116,7 @@ bool begins_original(std::string_view text) {
   return text.starts_with(kOfProcess) && text.ends_with(kTerminated);
 }
 
-// Of an exception group the tracebacks of its exceptions stand behind bars, below its own.
+// In an exception group, the tracebacks of its exceptions follow its own, with bars before them.
 std::string_view without_bar(std::string_view line) {
   const std::size_t bar = line.find_first_not_of(' ');
   if (bar == line.npos || line[bar] != '|') return line;
@@ -130,7 +130,7 @@ bool begins_traceback(std::string_view text) {
   return text.ends_with(kTracebackHead) || chains_tracebacks(text) || begins_original(text);
 }
 
-// What PyTorch raises for NCCL tells in further lines what NCCL said last:
+// An exception of PyTorch about NCCL has further lines with NCCL's last error:
 //   Last error:
 //   Cuda failure 2 'out of memory'
 constexpr std::string_view kOfNccl = "NCCL error in: ";
@@ -139,7 +139,8 @@ constexpr std::string_view kLastError = "Last error:";
 bool may_quote_nccl(const Raised& raised) { return raised.message.starts_with(kOfNccl); }
 
 // RuntimeError: NCCL error in: ../torch/lib/c10d/ProcessGroupNCCL.cpp:911, internal error
-// Also posted without the traceback before it; a sentence that names the error has no such place.
+// It is also pasted without its traceback. Sentences that only mention the error have no file and
+// line.
 std::optional<Raised> read_lone_nccl_error(std::string_view text) {
   static const Pattern kPlace(R"(^NCCL error in: \S+\.(?:cpp|cc|h|hpp):\d+, \S)");
   if (text.find(kOfNccl) == std::string_view::npos) return std::nullopt;
@@ -148,26 +149,27 @@ std::optional<Raised> read_lone_nccl_error(std::string_view text) {
   return raised;
 }
 
-// Between the exception and what it quotes: "ncclSystemError: System call (e.g. socket) failed".
+// A line between the exception and NCCL's last error: "ncclSystemError: System call (e.g. socket)
+// failed".
 bool explains_result(std::string_view text) {
   return text.starts_with("nccl") && text.find("Error: ") != std::string_view::npos;
 }
 
 struct Open {
-  bool in_frames = false;  // its head was read
-  bool headless = false;   // or was cut off, as by `tail`
+  bool in_frames = false;  // the head was read, or is missing
+  bool headless = false;   // the head is missing, as after `tail`
   bool after_frame = false;
   bool follows = false;
   bool original = false;
   bool ignored = false;
-  bool over = false;  // an ignored one was read; what was raised while it was handled may follow
+  bool over = false;  // an ignored exception was read; one raised while it was handled may follow
   std::string file;
   std::int64_t file_line = 0;
   std::string function;
   SourceLine head;
   std::deque<SourceLine> last;
   int foreign = 0;
-  // What was raised, until it is known whether it quotes NCCL.
+  // The exception is held until it is known whether it quotes NCCL.
   enum class Quote { none, awaited, next } quote = Quote::none;
   std::string type;
   std::string message;
@@ -237,7 +239,8 @@ class Tracebacks : public Document {
       keep_last(open, line);
       return Line::part;
     }
-    // A copy may have lost its indentation: then the line behind a frame's is code.
+    // If copied text lost its indentation, the line after a frame is code, unless it is surely an
+    // exception.
     const bool surely = open.headless || (open.after_frame && !open.file.empty());
     const bool may_end_here = open.ignored || !line.is_remark;
     if (const auto raised = read_exception(text, surely); raised && may_end_here) {
@@ -377,10 +380,10 @@ class Tracebacks : public Document {
     return open_.empty() ? Line::last : Line::part;
   }
 
-  // Between "During handling of ..." and the head of the next one stands an empty line.
+  // An empty line separates "During handling of ..." from the head of the next traceback.
   Line wait_for_head(Opens::iterator at, std::string_view text) {
     if (text.empty()) return Line::part;
-    // Of what is ignored the traceback stands below, or there is none.
+    // An ignored exception has no traceback if none follows in the next line.
     if (at->second.ignored) at->second.foreign = kMostForeign;
     return miss(at);
   }
@@ -419,7 +422,7 @@ class Tracebacks : public Document {
     return open_.empty() ? Line::last : Line::part;
   }
 
-  // What NCCL said last is its warning, whoever repeats it.
+  // NCCL's last error counts as a warning of NCCL, although PyTorch prints it.
   static DocumentReading quoted(std::string_view text) {
     const BareWarning bare = bare_warning(text.substr(0, kMostTextBytes));
     return {.reading = {.fact = Remark{.dialect = "nccl",

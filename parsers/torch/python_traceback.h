@@ -1,5 +1,5 @@
-// Python's tracebacks, joined over their lines. Those of several ranks may be mixed line by line:
-// the labels that launchers and PyTorch put in front tell them apart.
+// Python's tracebacks over many lines. Those of several ranks may be mixed line by line; the labels
+// of launchers and PyTorch separate them.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@ namespace faultline {
 inline constexpr std::string_view kTracebackHead = "Traceback (most recent call last):";
 
 bool begins_python_traceback(std::string_view text);
-// Between two tracebacks: what comes next follows from the one before.
+// A line between two tracebacks, which says that the second exception follows from the first.
 bool chains_tracebacks(std::string_view text);
 std::unique_ptr<Document> make_python_traceback();
 

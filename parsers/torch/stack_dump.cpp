@@ -31,7 +31,7 @@ struct Head {
   bool gil = false;
 };
 
-// PyTorch's debug server, before each rank's stacks:
+// PyTorch's debug server prints this before the stacks of each rank:
 // === Rank 3: http://node-1:41021/handler/dump_traceback? ===
 bool read_rank(std::string_view text, int& rank) {
   static const Pattern kRank(R"(^=== Rank (\d{1,7}): \S+ ===$)");
@@ -41,7 +41,7 @@ bool read_rank(std::string_view text, int& rank) {
   return true;
 }
 
-// What it says where a rank gave it none.
+// The debug server prints this if a rank gave no stacks.
 bool is_refusal(std::string_view text) {
   static const Pattern kError(R"(^Error: \d{3}\b)");
   return kError.find(text);
@@ -71,7 +71,7 @@ bool read_head(std::string_view text, Head& head) {
     head.tool = "py-spy";
     head.thread = name;
     head.gil = state.find("gil") != std::string_view::npos;
-    // The main thread's number is that of its process.
+    // The id of the main thread is that of its process.
     if (name == kMainThread) head.pid = number_in<std::int64_t>(number).value_or(0);
   } else if (kFaultHandler.find(text, &current, &number, &name)) {
     head.tool = "faulthandler";
@@ -88,7 +88,7 @@ bool read_head(std::string_view text, Head& head) {
   return true;
 }
 
-// One frame of any of the tools; empty: it is none.
+// A frame of any of the tools; empty: the line is not a frame.
 std::string_view read_frame(std::string_view text) {
   static const Pattern kPySpy(R"(^[^\s(][^(]* \([^()=,]+(?::\d+)?\)$)");
   static const Pattern kFaultHandler(R"re(^File "[^"]*", line \d+ in \S)re");
@@ -104,8 +104,8 @@ bool begins_gdb_frames(std::string_view text) {
   return text.starts_with("#0 ") && kFirst.find(text);
 }
 
-// A thread that stands in abort() waits for nobody: it is how its process ended. The frame that
-// called it; empty: it does not stand there.
+// The frame that called abort(); empty: the thread is not in abort(). A thread in abort() does not
+// wait: it shows how its process ended.
 std::string_view aborting_in(const std::vector<std::string>& frames) {
   const auto abort = std::ranges::find_if(frames, [](const std::string& frame) {
     return frame.starts_with("__GI_abort ") || frame.starts_with("abort ");
@@ -151,7 +151,7 @@ class StackDump : public Document {
       foreign_ = 0;
       return Line::part;
     }
-    // Pasted without the line that names its thread.
+    // A stack that was pasted without the line of its thread.
     if (begins_gdb_frames(text) && (!open_ || !top_.frames.empty())) {
       give(readings);
       top_ = {.tool = "gdb", .thread = {}, .frames = {}, .rank = rank_};
@@ -220,8 +220,7 @@ class StackDump : public Document {
   }
 
  private:
-  // Several processes that stand alike, as people put them together: a head of each, then one
-  // stack.
+  // People group processes with the same stack: the heads of all processes, then one stack.
   bool is_of_group(const Head& head) {
     if (!open_ || !top_.frames.empty() || pid_ > 0 || top_.pid == 0 || head.pid == 0 ||
         top_.thread != kMainThread || head.thread != kMainThread)
@@ -267,7 +266,7 @@ class StackDump : public Document {
   int foreign_ = 0;
   StackTop top_;
   KeptLine head_;
-  std::vector<Member> group_;  // the others that stand as this one does
+  std::vector<Member> group_;  // other processes with the same stack
 };
 
 }  // namespace

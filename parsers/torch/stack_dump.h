@@ -1,4 +1,4 @@
-// Stacks of a process that was asked where it stands: py-spy, Python's faulthandler, gdb.
+// Stacks of a process, by py-spy, Python's faulthandler or gdb.
 #pragma once
 
 #include <memory>

@@ -25,7 +25,7 @@ TorchGroup torch_group_of(std::string_view text) {
   if (kWithGuid.find(text, &id, &name, &description, &rank))
     return {small(id), std::string(name.substr(0, kMostNameBytes)),
             std::string(description.substr(0, kMostNameBytes)), small(rank)};
-  // Before groups had names, only the first one's number was the same everywhere.
+  // Before groups had names, only the number 0 meant the same group on all ranks.
   if (kWithNumber.find(text, &id, &description, &rank))
     return {small(id), std::string(id == "0" ? id : std::string_view()),
             std::string(description.substr(0, kMostNameBytes)), small(rank)};

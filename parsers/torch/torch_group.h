@@ -1,4 +1,4 @@
-// What lines of PyTorch's process groups have in common: their prefix, and numbers in words.
+// What the lines of PyTorch's process groups have in common: their prefix, and numbers in text.
 #pragma once
 
 #include <charconv>
@@ -10,13 +10,13 @@
 
 namespace faultline {
 
-// [PG ID 2 PG GUID 3(tp) Rank 3], [PG 0 (default_pg) Rank 7], [Rank 3]: whichever stands first.
+// [PG ID 2 PG GUID 3(tp) Rank 3], [PG 0 (default_pg) Rank 7], [Rank 3]: tried in this order.
 TorchGroup torch_group_of(std::string_view text);
 
-// "0, 3", "1 2": no more than a job has.
+// "0, 3", "1 2": at most as many ranks as a job may have.
 std::vector<int> rank_list(std::string_view text);
 
-// Nothing where the text is no number or the number does not fit.
+// Nothing if the text is not a number or the number does not fit.
 template <class Number>
 std::optional<Number> number_in(std::string_view text) {
   Number number{};

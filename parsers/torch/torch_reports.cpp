@@ -115,7 +115,8 @@ bool parse_torch_called(std::string_view text, std::vector<Reading>& readings) {
     CalledCollective called;
     if (word != std::string_view::npos)
       called.rank = number_in<int>(before.substr(word + 5)).value_or(-1);
-    // The teller stands in front; where each has a line, nothing tells.
+    // In a line with two ranks the first is the rank that prints it. If each rank has a line of its
+    // own, the printing rank is not known.
     called.own = next != std::string_view::npos;
     read_fingerprint(what, called);
     if (called.rank >= 0) {

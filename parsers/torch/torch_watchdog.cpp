@@ -14,7 +14,7 @@ constexpr auto kNowhere = std::string_view::npos;
 
 bool has(std::string_view text, std::string_view literal) { return text.find(literal) != kNowhere; }
 
-// size_t's -1 stands for "not set".
+// The largest size_t means "not set".
 std::optional<std::uint64_t> element_count(std::string_view digits) {
   const auto count = number_in<std::uint64_t>(digits);
   return count == std::numeric_limits<std::uint64_t>::max() ? std::nullopt : count;
@@ -35,7 +35,7 @@ bool parse_torch_timeout(std::string_view text, std::vector<Reading>& readings) 
   const bool caught = has(text, "Watchdog caught collective operation timeout");
   const bool blocking = has(text, " timed out in blocking wait");
   const std::string_view bare = without_blanks_in_front(text);
-  // Some wrap the line behind "timeout:".
+  // Some logs have a line break after "timeout:".
   const bool wrapped = bare.starts_with("Work") && bare.find(')') != kNowhere;
   if (!caught && !blocking && !wrapped) return false;
   if (has(text, "raised the following async exception")) return false;
@@ -46,7 +46,7 @@ bool parse_torch_timeout(std::string_view text, std::vector<Reading>& readings) 
   std::string_view only_in;
   if (!kWork.find(text, &sequence, &operation, &in, &out, &only_in)) return caught || blocking;
   std::string_view ran;
-  // Without its end the line may have been cut anywhere.
+  // Without its end the line may be cut anywhere.
   if (!kRan.find(text, &ran) && !blocking && !wrapped) return true;
   WatchdogTimeout timeout{.group = torch_group_of(text),
                           .sequence = number_in<std::uint64_t>(sequence),
@@ -62,7 +62,7 @@ bool parse_torch_timeout(std::string_view text, std::vector<Reading>& readings) 
 }
 
 bool parse_torch_status(std::string_view text, std::vector<Reading>& readings) {
-  // 2.6 on; newer ones also say what was started.
+  // From 2.6 on; newer versions also say what was started.
   static const Pattern kFailure(
       R"(failure detected by watchdog at work sequence id: (\d+) PG status: last enqueued work: (-?\d+),(?:.*?last started work: (-?\d+),)?.*? ?last completed work: (-?\d+))");
   static const Pattern kOlder(

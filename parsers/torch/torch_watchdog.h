@@ -8,16 +8,16 @@
 
 namespace faultline {
 
-// Work that ran out of time, also where the line was wrapped behind "timeout:".
+// Work that timed out, also if the line has a break after "timeout:".
 bool parse_torch_timeout(std::string_view text, std::vector<Reading>& readings);
 
-// What is enqueued and completed: of a failure, or now and then.
+// The last work that was enqueued and completed: after a failure, or from time to time.
 bool parse_torch_status(std::string_view text, std::vector<Reading>& readings);
 
-// Who told this rank to dump what it knows.
+// The rank that told this rank to dump its Flight Recorder.
 bool parse_torch_dump_signal(std::string_view text, std::vector<Reading>& readings);
 
-// The watchdog's thread does not get on.
+// The thread of the watchdog is stuck.
 bool parse_torch_stuck(std::string_view text, std::vector<Reading>& readings);
 
 }  // namespace faultline

@@ -6,10 +6,10 @@
 namespace faultline {
 namespace {
 
-// What a dump needs is five levels.
+// A dump needs only five levels.
 constexpr std::uint8_t kMaxDepth = 64;
 
-// Parts that several others share are counted as often as somebody who walks through meets them.
+// How many values a walk through the tree may meet. A part that others share counts each time.
 constexpr std::uint32_t kMaxMet = std::uint32_t{1} << 23;
 
 constexpr std::size_t kMaxCopied = std::size_t{32} << 20;
@@ -92,7 +92,7 @@ ValueTree::Index ValueTree::add_text(std::string_view text) {
 ValueTree::Index ValueTree::add_text_copy(std::string_view text) {
   copied_ += text.size();
   if (copied_ > kMaxCopied) return kNothing;
-  // Blocks that never grow, so that what refers into them stays.
+  // Blocks never grow, so references into them stay valid.
   if (copies_.empty() || copies_.back().capacity() - copies_.back().size() < text.size())
     copies_.emplace_back().reserve(std::max(kCopyBlock, text.size()));
   std::string& block = copies_.back();
@@ -133,7 +133,7 @@ std::string_view ValueTree::why_endless() const {
       here.met += 1;
       here.height += 1;
       path.pop_back();
-      if (here.met > kMaxMet) return "the same parts are in it over and over";
+      if (here.met > kMaxMet) return "it contains the same parts too often";
       if (path.empty()) break;
       Seen& around = seen[path.back().container];
       around.met = std::min(around.met + here.met, kMaxMet + 1);
@@ -151,12 +151,12 @@ std::string_view ValueTree::why_endless() const {
       here.met = std::min(here.met + there.met, kMaxMet + 1);
       here.height = std::max(here.height, there.height);
     } else {
-      if (path.size() >= kMaxDepth) return "it is nested too deep";
+      if (path.size() >= kMaxDepth) return "it is nested too deeply";
       seen[element.value].open = true;
       path.push_back({element.value, values_[element.value].first});
       continue;
     }
-    if (here.height >= kMaxDepth) return "it is nested too deep";
+    if (here.height >= kMaxDepth) return "it is nested too deeply";
   }
   return {};
 }

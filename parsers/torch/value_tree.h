@@ -1,6 +1,6 @@
-// ValueTree: dictionaries, lists, numbers and text that somebody wrote down as one object: a
-// pickle, a JSON text. Small and flat: a dump of thousands of entries takes a few megabytes, and
-// text is not copied out of a pickle.
+// ValueTree: the dictionaries, lists, numbers and text of one stored object: a pickle or a JSON
+// text. It is small and flat: a dump with thousands of entries takes a few megabytes, and the text
+// of a pickle is not copied.
 #pragma once
 
 #include <cstdint>
@@ -20,12 +20,12 @@ class ValueTree {
   using Index = std::uint32_t;
   static constexpr Index kNothing = std::numeric_limits<Index>::max();
 
-  // Together they keep a tree below 40 MB, without the texts that it copies.
+  // Together they keep a tree below 40 MB, not counting the texts that it copies.
   static constexpr std::size_t kMaxValues = std::size_t{1} << 20;
   static constexpr std::size_t kMaxElements = std::size_t{1} << 21;
 
   ValueTree() = default;
-  // A smaller one: of no more than these bytes, what it takes to look at all of it included.
+  // A tree of at most so many bytes, including the memory that a walk through it needs.
   explicit ValueTree(std::size_t most_bytes) : most_bytes_(most_bytes) {}
 
   enum class Kind : std::uint8_t { none, boolean, integer, real, text, list, tuple, dictionary };
@@ -37,11 +37,11 @@ class ValueTree {
   bool is_container(Index value) const { return kind(value) >= Kind::list; }
 
   std::optional<std::int64_t> integer(Index value) const;
-  std::optional<double> number(Index value) const;  // an integer, too
+  std::optional<double> number(Index value) const;  // of an integer too
   std::optional<bool> boolean(Index value) const;
   std::optional<std::string_view> text(Index value) const;
 
-  // What a container holds; a dictionary's keys and values by turns.
+  // Visits the elements of a container; for a dictionary keys and values in turn.
   template <class Visit>
   void for_each(Index container, Visit&& visit) const {
     if (!is_container(container)) return;
@@ -50,7 +50,7 @@ class ValueTree {
   }
   std::size_t size(Index container) const { return values_[container].size; }
 
-  // Calls visit(key, value) for keys that are text. Of a key that comes twice the last counts.
+  // Calls visit(key, value) for keys that are text. If a key occurs twice, the last one counts.
   template <class Visit>
   void for_each_member(Index dictionary, Visit&& visit) const {
     if (kind(dictionary) != Kind::dictionary) return;
@@ -66,33 +66,33 @@ class ValueTree {
   }
   Index member(Index dictionary, std::string_view key) const;  // kNothing: there is none
 
-  // The input ended within it.
+  // Whether the input ended within the value.
   bool unfinished(Index value) const { return values_[value].unfinished; }
 
   Index root() const { return root_; }
-  std::size_t values() const { return values_.size(); }  // in all of it
+  std::size_t values() const { return values_.size(); }  // in the whole tree
 
-  // How a tree is made. kNothing: it would become too large.
+  // Build a tree. kNothing: it would become too large.
   Index add(Kind kind);
   Index add_boolean(bool value);
   Index add_integer(std::int64_t value);
   Index add_real(double value);
-  Index add_text(std::string_view text);       // refers to what outlives the tree
-  Index add_text_copy(std::string_view text);  // keeps it
+  Index add_text(std::string_view text);       // text must outlive the tree
+  Index add_text_copy(std::string_view text);  // the tree keeps a copy
   bool append(Index container, Index element);
   void set_kind(Index value, Kind kind) { values_[value].kind = kind; }
   void mark_unfinished(Index value) { values_[value].unfinished = true; }
   void set_root(Index root) { root_ = root; }
 
-  // Why the root cannot be walked through: it contains itself, or the same parts so often or so
-  // deep that it has no end in practice. Empty: it can.
+  // Why a walk through the tree would never end in practice: it contains itself, is nested too
+  // deeply, or contains the same parts too often. Empty: a walk ends.
   std::string_view why_endless() const;
 
  private:
   struct Value {
     Kind kind = Kind::none;
     bool unfinished = false;
-    std::uint32_t size = 0;  // of a text in bytes, of a container in elements
+    std::uint32_t size = 0;  // bytes of a text, elements of a container
     union {
       std::int64_t integer;
       double real;
@@ -107,7 +107,7 @@ class ValueTree {
     Index value;
     Index next;
   };
-  // Of a container, while somebody walks through: 0, not met; 1 + what it comes to, else.
+  // State of a container during a walk. met: 0 if not yet left, else 1 + the values in it.
   struct Seen {
     std::uint32_t met = 0;
     std::uint8_t height = 0;

@@ -48,7 +48,7 @@ class RankTimers : public PartDocument {
     }
     if (const auto time = rank_time_of(text)) {
       if (words_.empty() || words_.front().empty()) return Line::after;
-      if (cut()) return Line::part;  // 81 may be the beginning of 812
+      if (cut()) return Line::part;  // 81 may be a cut 812
       OpenPart* rank = find("rank timers", "rank", time->rank);
       if (rank == nullptr) {
         rank = &open("rank timers");

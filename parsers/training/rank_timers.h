@@ -1,4 +1,4 @@
-// Megatron-LM's timers of every rank, under "times across ranks (ms):" (--timing-log-option all).
+// Megatron-LM's timers of all ranks, under "times across ranks (ms):" (--timing-log-option all).
 #pragma once
 
 #include <memory>

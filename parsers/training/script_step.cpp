@@ -26,7 +26,7 @@ bool begins_with_word(std::string_view text, std::string_view word) {
          std::ranges::equal(text.substr(0, word.size()), word, {}, lower);
 }
 
-// Takes one of the words off the front, whatever its case.
+// Takes one of the words off the front, ignoring case.
 template <std::size_t N>
 bool take_word(std::string_view& text, const std::array<std::string_view, N>& words) {
   for (const std::string_view word : words)
@@ -77,7 +77,7 @@ std::int64_t take_total(std::string_view& text) {
   return *total;
 }
 
-// Behind the counters: a word of what is measured of a step.
+// Whether the text after the counters has a word for something that is measured in a step.
 bool tells_of_training(std::string_view text) {
   constexpr auto kWords = std::to_array<std::string_view>(
       {"loss", "acc", "accuracy", "lr", "ppl", "perplexity", "reward", "mfu", "grad_norm"});
@@ -93,7 +93,7 @@ bool tells_of_training(std::string_view text) {
   return false;
 }
 
-// "loss: 2.31", "train loss 2.31", "Loss=nan"; what is measured apart from training is not it.
+// "loss: 2.31", "train loss 2.31", "Loss=nan"; not the loss of a validation or a test.
 std::string_view loss_in(std::string_view text) {
   for (std::size_t at = 0; at + 4 < text.size(); ++at) {
     if (lower(text[at]) != 'l' || (at > 0 && is_word(text[at - 1]))) continue;
@@ -116,8 +116,8 @@ void skip_blanks_and_signs(std::string_view& text) {
 
 enum class PartOfAStep { none, work, wait };
 
-// By the words of its name: "fwd_bwd", "data", "all_reduce", "grads-sync". What is done beside a
-// step, and what is said of data, is neither.
+// Decides by the words of a name: "fwd_bwd", "data", "all_reduce", "grads-sync". Neither work nor
+// wait: names with async, wait, queue or request, and names about moving data ("data_sync").
 PartOfAStep part_named(std::string_view name) {
   constexpr auto kWait = std::to_array<std::string_view>(
       {"allreduce", "reduce", "gather", "allgather", "scatter", "comm", "communication", "sync",
@@ -144,7 +144,7 @@ PartOfAStep part_named(std::string_view name) {
   return works ? PartOfAStep::work : PartOfAStep::none;
 }
 
-// "fwd_bwd 901.9 ms allreduce: 30.9ms": nothing where one of the two is not told.
+// "fwd_bwd 901.9 ms allreduce: 30.9ms". Nothing if work or wait is missing.
 std::optional<TrainingLine::Parts> parts_in(std::string_view text, bool cut) {
   constexpr std::size_t kMostOfAName = 40;
   constexpr auto kUnits = std::to_array<std::pair<std::string_view, double>>(
@@ -183,7 +183,7 @@ std::optional<TrainingLine::Parts> parts_in(std::string_view text, bool cut) {
   return works && waits ? std::optional(parts) : std::nullopt;
 }
 
-// Takes what stands in front of the counter.
+// Takes off what stands before the counter.
 bool take_front_of_counter(std::string_view& text, bool& epoch) {
   if (text.starts_with('[')) text.remove_prefix(1);
   if (take_word(text, kTraining)) skip_between(text);

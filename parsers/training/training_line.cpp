@@ -19,13 +19,14 @@ using What = TrainingLine::What;
 
 constexpr std::int64_t kMostSteps = 1'000'000'000'000;
 
-// A text behind which a number of seconds stands, or of what the scale makes seconds.
+// A text that is followed by a duration; scale converts the duration to seconds.
 struct Duration {
   std::string_view name;
   double scale = 1;
 };
 
-// A line of steps: what it begins with and holds besides, and behind what its numbers stand.
+// A form of lines about steps: how they begin, what else they contain, and the texts before their
+// numbers.
 struct StepForm {
   std::string_view tool;
   std::string_view begins;
@@ -55,7 +56,8 @@ constexpr StepForm kSteps[] = {
     {"MaxText", "completed step: ", ", seconds: ", "step: ", {{"seconds: "}, {}}, ", loss: "},
 };
 
-// What a line begins with says what happens; behind `step`, if it is there, stands the step.
+// A form of lines about events: how they begin, what else they contain, what happens, and the text
+// before the step, if there is one.
 struct EventForm {
   std::string_view tool;
   std::string_view begins;
@@ -80,13 +82,14 @@ constexpr EventForm kEvents[] = {
     {"torchtitan", "Finished saving the checkpoint", {}, What::save_ends, {}},
     {"torchtitan", "validate step: ", {}, What::evaluated, "step: "},
     {"MaxText", "Completed eval after train step ", {}, What::evaluated, "step "},
-    {{}, "`Trainer.fit` stopped: ", {}, What::ended, {}},  // NeMo's, too
+    {{}, "`Trainer.fit` stopped: ", {}, What::ended, {}},  // NeMo's too
 };
 
-// torchtitan's last words, alone on their line: scripts say them of an epoch, or with what failed.
+// The last line of torchtitan. It must be alone on its line: scripts print these words about an
+// epoch, or before a failure.
 constexpr std::string_view kCompleted = "Training completed";
 
-// Bars of tqdm, by what stands in front of their share.
+// Bars of tqdm, by the text before their percentage.
 struct BarForm {
   std::string_view begins;
   What what;
@@ -108,7 +111,7 @@ std::string_view without_blanks_in_front(std::string_view text) {
   return text;
 }
 
-// Texts in which a number that touches the end may lack digits.
+// A text. If it is cut, a number at its end may lack digits and is not read.
 struct Text {
   std::string_view all;
   bool cut = false;
@@ -118,7 +121,7 @@ struct Text {
     return at == std::string_view::npos ? at : at + name.size();
   }
 
-  // The word behind a name, up to what ends a value; empty: there is none.
+  // The value after a name; empty: there is none.
   std::string_view word(std::string_view name) const {
     const std::size_t at = behind(name);
     return at == std::string_view::npos ? std::string_view() : word_at(at);
@@ -135,7 +138,7 @@ struct Text {
 std::optional<std::int64_t> count_in(std::string_view word) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  // NeMo prints some of them as 119.0.
+  // NeMo prints some counts as 119.0.
   const std::string_view after(end, static_cast<std::size_t>(word.data() + word.size() - end));
   if (word.empty() || error != std::errc() || value < 0 || value > kMostSteps ||
       after.find_first_not_of(".0") != std::string_view::npos)
@@ -172,7 +175,7 @@ std::optional<double> seconds_in(const Text& text, const StepForm& form) {
   return std::nullopt;
 }
 
-// "1520/  50000": the total, where one stands behind the step.
+// "1520/  50000": the total after the step; 0 if there is none.
 std::int64_t total_behind(const Text& text, std::size_t at) {
   at = text.all.find_first_not_of(' ', at);
   if (at == std::string_view::npos) return 0;
@@ -197,7 +200,8 @@ std::optional<TrainingLine> read_step(const Text& text) {
     const auto step = count_in(text.word_at(at));
     if (!step) return std::nullopt;
     TrainingLine line{.tool = form.tool, .step = *step, .of = total_behind(text, at)};
-    // NeMo's are counted from 0, in their epoch; where it is there, this one is not.
+    // NeMo counts iterations from 0 in each epoch. global_step counts over all epochs, so use it
+    // instead; then a smaller iteration's total does not fit.
     if (const auto global = count_in(text.word("global_step: "))) {
       if (line.of > 0 && *global > *step) line.of = 0;
       line.step = *global;
@@ -241,7 +245,7 @@ std::optional<TrainingLine> read_dictionary(const Text& text) {
                                              text.behind("'epoch': ") == text.all.npos))
     return std::nullopt;
   add_loss(text.word("{'loss': "), line);
-  // What is no number is left out of the mean, and a mean of nothing is 0.
+  // The trainer leaves NaN out of the mean loss, and the mean of no values is 0.
   const auto loss = number_in(line.loss);
   if (loss && *loss == 0 && is_not_a_number(without_quotes(text.word("'grad_norm': "))))
     line.not_a_number = true;
@@ -258,7 +262,7 @@ std::optional<double> seconds_by_rate(std::string_view rate) {
   return inverse ? 1 / *value : *value;
 }
 
-// " 12%|#2        | 120/1000 [02:11<16:02,  1.09it/s, loss=2.3]", behind a name or none.
+// " 12%|#2        | 120/1000 [02:11<16:02,  1.09it/s, loss=2.3]", with or without a name before it.
 std::optional<TrainingLine> read_bar(std::string_view text) {
   TrainingLine line{.what = What::bar};
   if (!is_digit(text.front())) {
@@ -278,7 +282,7 @@ std::optional<TrainingLine> read_bar(std::string_view text) {
     text.remove_prefix(std::min(text.find_first_not_of(" :"), text.size()));
   }
   constexpr std::size_t kMostShare = 3;
-  constexpr std::size_t kMostBar = 1024;  // bytes: blocks have three, and terminals are wide
+  constexpr std::size_t kMostBar = 1024;  // bytes; a block has 3, and terminals may be wide
   std::string_view share;
   std::string_view drawn;
   if (!take_until(text, "%|", share) || share.size() > kMostShare || !tool_text::is_count(share))
@@ -315,13 +319,13 @@ std::optional<Timestamp> stamp_in(std::string_view text) {
 }
 
 std::optional<TrainingLine> read_script(const Text& text) {
-  if (text.all.find("%|") != std::string_view::npos) return std::nullopt;  // a bar's, and torn
+  if (text.all.find("%|") != std::string_view::npos) return std::nullopt;  // a piece of a bar
   std::optional<TrainingLine> line = read_script_step(text.all, text.cut);
   if (line) add_loss(std::exchange(line->loss, {}), *line);
   return line;
 }
 
-// Whether one of the tables may know what begins like this.
+// Whether a line of one of the tables may begin like this.
 bool begins_like_one(std::string_view text) {
   if (text.empty()) return false;
   if (begins_script_step(text)) return true;
@@ -365,17 +369,16 @@ bool begins_like_one(std::string_view text) {
   }
 }
 
-// What stands in front of a line's text.
+// What a logger or script puts before the text of a line.
 struct LineHeader {
   std::optional<Timestamp> stamp;
   int rank = -1;
   int ranks = 0;
 };
 
-constexpr std::size_t kMostHeaderBytes = 96;  // of a part
+constexpr std::size_t kMostHeaderBytes = 96;  // in a part of a header
 
-// "rank 3/8", "Rank 0", "RANK=1", "rank 3 of 8": the label that a script puts in front of its
-// lines.
+// "rank 3/8", "Rank 0", "RANK=1", "rank 3 of 8": a label that a script puts before its lines.
 void read_rank_label(std::string_view inside, LineHeader& header) {
   std::size_t letters = 0;
   for (constexpr std::string_view kWord = "rank"; letters < kWord.size(); ++letters)
@@ -407,7 +410,7 @@ bool take_bracket(std::string_view& text, LineHeader& header) {
   return true;
 }
 
-// "2026-03-05 02:31:07,123 - root - INFO - ", or with >> at its end.
+// "2026-03-05 02:31:07,123 - root - INFO - ", or a stamp with >> after it.
 bool take_stamp(std::string_view& text, LineHeader& header) {
   const std::size_t end = std::min(text.find(" - "), text.find(" >> "));
   if (end == std::string_view::npos || end > kMostHeaderBytes) return false;
@@ -430,7 +433,7 @@ bool take_dashes(std::string_view& text) {
   return true;
 }
 
-// What logs steps that are none of a training.
+// Whether a logger logs steps of something other than training.
 bool is_of_something_else(std::string_view logger) {
   constexpr std::string_view kWords[] = {"test",  "val",  "eval",  "bench", "engine", "serv",
                                          "sched", "load", "infer", "sampl", "worker"};
@@ -438,7 +441,7 @@ bool is_of_something_else(std::string_view logger) {
       kWords, [&](std::string_view word) { return logger.find(word) != std::string_view::npos; });
 }
 
-// "INFO ", "INFO:", "- INFO - ", and the name of the logger behind it: "trainer ", "__main__:".
+// "INFO ", "INFO:", "- INFO - ", and the name of the logger after it: "trainer ", "__main__:".
 bool take_level(std::string_view& text) {
   std::string_view rest = text;
   take_front(rest, "- ");
@@ -459,8 +462,8 @@ bool take_level(std::string_view& text) {
   return true;
 }
 
-// Takes off what loggers put in front that is no layer of its own. What is left begins as one of
-// the tables has it, or is empty.
+// Takes off headers of loggers that no unwrapper takes off. The rest begins like a line of one of
+// the tables, or is empty.
 std::string_view without_header(std::string_view text, LineHeader& header) {
   constexpr int kMostParts = 6;
   for (int part = 0; part <= kMostParts; ++part) {

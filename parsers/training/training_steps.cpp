@@ -21,7 +21,7 @@ class TrainingSteps : public Document {
     }
     const bool known = take(line, *told, readings);
     if (told->rest.empty()) return known ? Line::part : Line::foreign;
-    // A line that a bar was drawn in front of.
+    // Another line follows the bar on the same line.
     DocumentLine behind = line;
     behind.text = told->rest;
     return feed(behind, readings) == Line::part ? Line::part : Line::foreign;
@@ -55,12 +55,12 @@ class TrainingSteps : public Document {
     const std::int64_t count = saved.number();
     for (std::int64_t i = 0; i < count && saved.ok() && tracks_.size() < kMostTracks; ++i)
       tracks_.emplace_back().restore(saved);
-    if (saved.at_end()) return;  // of a version that did not know it
+    if (saved.at_end()) return;  // saved by a version that did not have the rest
     for (TrainingTrack& track : tracks_) track.restore_added(saved);
   }
 
  private:
-  // False: it may be anybody's.
+  // False: the line may belong to something else.
   bool take(const DocumentLine& line, TrainingLine& told, std::vector<DocumentReading>& readings) {
     switch (told.what) {
       case TrainingLine::What::bar:
@@ -76,8 +76,8 @@ class TrainingSteps : public Document {
     }
   }
 
-  // The trainer prints no step, and its bar no name. The bar that stood beside the first loss
-  // counts the steps; others count samples of an evaluation, files, tokens.
+  // The trainer prints no step, and its bar has no name. The bar beside the first loss counts the
+  // steps; other bars count samples of an evaluation, files, tokens.
   bool take_bar(const DocumentLine& line, TrainingLine& told,
                 std::vector<DocumentReading>& readings) {
     bar_step_ = told.step;
@@ -97,7 +97,7 @@ class TrainingSteps : public Document {
     told.of = bar_of_;
   }
 
-  // Ranks share the work of saving and printing: what one begins holds up all.
+  // Ranks share the work of saving and printing: a save that one rank begins holds up all ranks.
   bool take_turn(const DocumentLine& line, const TrainingLine& told,
                  std::vector<DocumentReading>& readings) {
     if (told.tool == kTrainer && told.what == TrainingLine::What::ended)
@@ -113,7 +113,7 @@ class TrainingSteps : public Document {
     return true;
   }
 
-  // Where it ended before it logged a loss, the bar beside its end counted the steps.
+  // If the training ended before it logged a loss, the last bar before its end counted the steps.
   void count_unlogged(const DocumentLine& line, std::vector<DocumentReading>& readings) {
     if (counted_by_bar_ > 0 || bar_of_ == 0) return;
     counted_by_bar_ = bar_of_;
@@ -123,7 +123,7 @@ class TrainingSteps : public Document {
 
   TrainingTrack* track_of(const DocumentLine& line, const TrainingLine& told) {
     TrainingTrack* track = track_for(told.tool, line.rank >= 0 ? line.rank : told.rank);
-    // Where some ranks are not followed, nothing is told of how many there are.
+    // If there are more ranks than tracks, do not report the number of ranks.
     if (track != nullptr && told.ranks <= static_cast<int>(kMostTracks))
       track->learn_ranks(told.ranks);
     return track;

@@ -1,6 +1,6 @@
-// The steps of a training, by the lines that its framework prints of them among all other lines of
-// the job: Megatron-LM, NeMo, DeepSpeed, the HF Trainer, Lightning, torchtitan, MaxText. What is
-// told of them is how far they came, how long each takes, and what they may be waiting in.
+// The steps of a training, from the lines that its framework prints among all other lines of the
+// job: Megatron-LM, NeMo, DeepSpeed, the HF Trainer, Lightning, torchtitan, MaxText. The facts say
+// how far the training came, how long a step takes, and in which phase it may be waiting.
 #pragma once
 
 #include <memory>

@@ -15,19 +15,19 @@ namespace faultline {
 namespace {
 
 constexpr std::size_t kMostSamples = 20;
-constexpr std::int64_t kWarmUp = 2;     // samples: compiling, filling caches
-constexpr std::size_t kFewSamples = 5;  // from which on one of them can be far out
-constexpr std::int64_t kLongStep = 3;   // times the usual one
+constexpr std::int64_t kWarmUp = 2;     // first samples, slow from compiling and cold caches
+constexpr std::size_t kFewSamples = 5;  // with fewer samples no step can be called long
+constexpr std::int64_t kLongStep = 3;   // times the usual step
 constexpr std::int64_t kReportEvery = 60'000'000;
-constexpr std::int64_t kReportLines = 1024;  // where no time is known
+constexpr std::int64_t kReportLines = 1024;  // if no time is known
 constexpr std::int64_t kQuietFor = 60'000'000;
-constexpr std::int64_t kQuietGaps = 5;  // of the time between lines: one may be left out
+constexpr std::int64_t kQuietGaps = 5;  // times the time between lines, because one may be missing
 constexpr std::int64_t kMostUs = 1'000'000'000'000;
-constexpr std::int64_t kMostCount = 2'000'000'000'000'000'000;  // sums of two are numbers
+constexpr std::int64_t kMostCount = 2'000'000'000'000'000'000;  // the sum of two does not overflow
 constexpr std::size_t kMostText = 512;
 constexpr std::size_t kMostWord = 32;
 
-// Where the text of a line stands behind carriage returns, it alone is kept of them.
+// Keeps only line.text: before it the line may have older text, separated by carriage returns.
 void keep(const DocumentLine& line, const EventTime& time, KeptLine& kept) {
   kept.number = line.number;
   kept.offset = line.offset;
@@ -40,11 +40,10 @@ EventTime time_of(const DocumentLine& line, const TrainingLine& told) {
   return EventTime::at(*told.stamp, std::chrono::seconds(1), true);
 }
 
-// Between stamps of one kind.
+// The time between two stamps. Nothing if only one of them has a known zone.
 std::optional<std::int64_t> passed(const EventTime& from, const EventTime& to) {
   if (!from.known() || !to.known() || from.zone_assumed != to.zone_assumed) return std::nullopt;
-  constexpr std::int64_t kFar =
-      1'000'000'000'000'000'000;  // no year that is written with four digits
+  constexpr std::int64_t kFar = 1'000'000'000'000'000'000;  // beyond all years with four digits
   if (std::abs(*from.wall_us / 2) > kFar || std::abs(*to.wall_us / 2) > kFar) return std::nullopt;
   const std::int64_t us = *to.wall_us - *from.wall_us;
   return us >= 0 && us < kMostUs ? std::optional(us) : std::nullopt;
@@ -57,7 +56,7 @@ std::int64_t median(std::vector<std::int64_t> values) {
   return *middle;
 }
 
-// The mean of those that are not far out: stamps of whole seconds say nothing by themselves.
+// The mean without outliers. Stamps of whole seconds are too coarse to use a single value.
 std::int64_t typical(const std::vector<std::int64_t>& values) {
   const std::int64_t middle = median(values);
   std::int64_t sum = 0;
@@ -122,7 +121,7 @@ void TrainingTrack::step(const DocumentLine& line, const TrainingLine& told,
   if (told.step >= 0 && told.epoch > 0) position += told.epoch * told.of;
   if (told.step < 0) position = position_ < 0 || step_ < 0 ? position_ + 1 : position_;
   const bool again = position == position_;
-  // A bar that is drawn again.
+  // A bar is drawn again.
   if (again && (told.loss.empty() || phase_ == Phase::ended)) return;
   const bool back = position < position_;
   bool changed = back || phase_ != Phase::steps || lines_ == 0;
@@ -169,7 +168,7 @@ void TrainingTrack::measure(std::int64_t position, const EventTime& time,
     keep_latest(told.parts->wait, wait_);
   }
   if (us) untold_us_ += std::min(kMostUs, *us) * std::clamp<std::int64_t>(steps, 1, kReportLines);
-  // What follows a save or an evaluation holds that, too.
+  // The time of a step after a save or an evaluation includes that, so it is no sample.
   if (!us || phase_ != Phase::steps || steps < 0) return;
   const std::int64_t usual = usual_us();
   if (usual > 0 && *us > kLongStep * usual && *us > longest_us_) {
@@ -187,14 +186,14 @@ void TrainingTrack::add_sample(std::int64_t us) {
   if (samples_ == kWarmUp + 1) recent_.erase(recent_.begin());
 }
 
-// True: it became a number, or none.
+// True: the loss stopped being a number, or became a number again.
 bool TrainingTrack::note_loss(const TrainingLine& told) {
   if (told.loss.empty()) return false;
   loss_ = told.loss.substr(0, kMostWord);
   if (!told.not_a_number) return std::exchange(nan_lines_, 0) > 0 && nan_runs_ <= 8;
   if (nan_lines_++ > 0) return false;
   nan_from_ = told.step >= 0 ? told.step : step_;
-  // One that comes and goes is told of ever more rarely.
+  // If the loss keeps changing, report it more and more rarely.
   return std::has_single_bit(static_cast<std::uint64_t>(++nan_runs_));
 }
 
@@ -223,7 +222,7 @@ void TrainingTrack::turn(const DocumentLine& line, const TrainingLine& told,
         longest_save_us_ = std::max(longest_save_us_, passed(phase_since_, time).value_or(0));
       phase_ = Phase::steps;
   }
-  if (before == Phase::ended) phase_ = before;  // what is saved then is its result
+  if (before == Phase::ended) phase_ = before;  // a save after the end saves the result
   if (phase_ == before) return;
   phase_since_ = time;
   heard_ = {};
@@ -286,7 +285,7 @@ void TrainingTrack::give_steps(std::vector<DocumentReading>& readings) {
       {"loss", loss_},
       {"not a number since", nan_lines_ == 0 ? "" : count_or_nothing(nan_from_, 0)},
       {"not a number in", std::to_string(nan_lines_)},
-      // A script's evaluations and saves are in words that nobody knows.
+      // The words with which a script reports evaluations and saves are not known.
       {"pauses", tool_ == kScriptTool ? "untold" : ""},
   };
   if (ranks_ > 0) values.push_back({"ranks", std::to_string(ranks_)});

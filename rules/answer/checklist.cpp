@@ -33,7 +33,7 @@ const Finding* found(const Diagnosis& diagnosis, std::initializer_list<Cause> ca
   return nullptr;
 }
 
-// Whoever speaks of process groups, or has a dump of them, has joined.
+// A rank has joined if its lines name process groups, or if there is a dump of it.
 std::size_t ranks_with_groups(const View& view) {
   std::set<int> ranks;
   for (const TorchRank* rank : view.job.torch().ranks())
@@ -48,7 +48,7 @@ Check ranks_joined(const View& view) {
   Check check{.check = "all ranks joined", .status = CheckStatus::unknown};
   if (view.roll.expected == 0) {
     check.detail =
-        view.roll.seen == 0 ? "no line names a rank" : "no line tells how many ranks the job has";
+        view.roll.seen == 0 ? "no line names a rank" : "no line says how many ranks the job has";
     check.command = "export NCCL_DEBUG=INFO";
     return check;
   }
@@ -81,7 +81,7 @@ Check ranks_in_step(const View& view) {
   return check;
 }
 
-// Calls that NCCL counted on all ranks of a communicator alike and no line tells of.
+// How many calls NCCL counted alike on all ranks of a communicator, without a line for them.
 std::uint64_t silent_calls(const View& view) {
   std::uint64_t silent = 0;
   for (const Alignment& alignment : view.alignments) {
@@ -102,7 +102,7 @@ Check calls_are_logged(const View& view) {
   const bool any = std::ranges::any_of(
       view.members, [&](std::size_t index) { return view.member(index).calls > 0; });
   if (!any) {
-    check.detail = "no line tells of a call";
+    check.detail = "no line shows a call";
     check.command = "export NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,COLL";
   } else if (view.lines_are_missing()) {
     check.status = CheckStatus::fail;
@@ -110,12 +110,12 @@ Check calls_are_logged(const View& view) {
         fmt::format("about {:.0f} % of the lines are missing", std::max(1.0, view.loss * 100));
   } else if (std::uint64_t silent = silent_calls(view); silent > 0) {
     check.detail = fmt::format(
-        "opCount went on by {} without a line on all ranks alike, as when CUDA graphs are "
-        "replayed: only the capture is logged",
+        "opCount grew by {} on all ranks without a line for it, as when CUDA graphs are replayed: "
+        "only the capture is logged",
         silent);
   } else {
     check.status = CheckStatus::pass;
-    check.detail = "as far as op counts tell";
+    check.detail = "as far as op counts show";
   }
   return check;
 }
@@ -141,12 +141,13 @@ Check no_gpu_errors(const View& view, const Diagnosis& diagnosis) {
   else if (errors == 0 && !hosts.empty() && with_log == static_cast<std::ptrdiff_t>(hosts.size()))
     check.status = CheckStatus::pass;
   check.detail = fmt::format("NVIDIA driver lines seen for {} of {} hosts", with_log, hosts.size());
-  if (errors > 0 && !of_the_job) check.detail += "; errors of another time or another part";
+  if (errors > 0 && !of_the_job)
+    check.detail += "; there are errors, but of another time or another part";
   if (check.status == CheckStatus::unknown) check.command = "dmesg -T | grep NVRM";
   return check;
 }
 
-// Who had the trouble that began it and ended by itself, as a launcher tells; the rest followed.
+// Ranks of a root cause that ended by themselves, as a launcher reports. Other ranks only followed.
 std::set<int> to_blame_and_ended(const View& view, const Diagnosis& diagnosis) {
   std::set<int> to_blame;
   for (const Finding& finding : diagnosis.root_causes)
@@ -160,7 +161,7 @@ std::set<int> to_blame_and_ended(const View& view, const Diagnosis& diagnosis) {
   return ended;
 }
 
-// Whether every rank's process still lives, as far as they and their launchers tell.
+// Whether every rank's process is alive, as far as ranks and launchers say.
 Check ranks_alive(const View& view, const Diagnosis& diagnosis) {
   Check check{.check = "all ranks alive", .status = CheckStatus::unknown};
   std::set<int> ended = to_blame_and_ended(view, diagnosis);
@@ -178,7 +179,8 @@ Check ranks_alive(const View& view, const Diagnosis& diagnosis) {
     check.status = CheckStatus::pass;
     check.detail = "every rank's log goes on to the last call, or to its end";
   } else {
-    check.detail = "no line says that one ended; a log cannot show that a silent process lives";
+    check.detail =
+        "no line says that a rank ended; a log cannot show that a silent process is alive";
     check.command =
         "srun --overlap --jobid \"${SLURM_JOB_ID:?the number of the job in Slurm}\" ps -o "
         "pid,stat,etime,cmd -C python";
@@ -200,16 +202,16 @@ Check first_rank_reached(const View& view, const Diagnosis& diagnosis) {
       });
   if (all_set_up) {
     check.status = CheckStatus::pass;
-    check.detail = "every communicator that was begun was set up";
+    check.detail = "the set-up of every communicator finished";
   } else {
-    check.detail = "no line tells whether the ranks reached the first one";
+    check.detail = "no line says whether the ranks reached the first rank";
     check.command =
         "nc -zv \"${MASTER_ADDR:?the address of the first rank}\" \"${MASTER_PORT:?its port}\"";
   }
   return check;
 }
 
-// Of ranks that could be compared, whether this kind of trouble was found.
+// Whether this kind of trouble was found among the ranks that could be compared.
 Check agreement(const View& view, const Diagnosis& diagnosis, std::string name,
                 std::initializer_list<Cause> causes, std::string_view agreed) {
   Check check{.check = std::move(name), .status = CheckStatus::unknown};
@@ -235,12 +237,12 @@ bool holds(const std::vector<std::string>& names, const std::string& name) {
   return std::ranges::find(names, name) != names.end();
 }
 
-// What was entered last.
+// The operation that ranks entered last.
 Check last_operation(const View& view, const Diagnosis& diagnosis) {
   Check check{.check = "last operation", .status = CheckStatus::unknown};
   const Finding* stands = found(diagnosis, {Cause::collective_rank_behind,
                                             Cause::collective_stalled, Cause::collective_timeout});
-  // Where ranks wait, that communicator; else the largest.
+  // The communicator in which ranks wait; else the largest.
   const Alignment* largest = nullptr;
   bool waits = false;
   for (const Alignment& alignment : view.alignments) {
@@ -254,7 +256,7 @@ Check last_operation(const View& view, const Diagnosis& diagnosis) {
     waits = named;
   }
   if (largest == nullptr) {
-    check.detail = "no line tells of a call";
+    check.detail = "no line shows a call";
     check.command = "export NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,COLL";
     return check;
   }
@@ -277,7 +279,7 @@ Check bandwidth(const Diagnosis& diagnosis) {
     check.detail = low->title;
     return check;
   }
-  check.detail = "no measurement was low, and none proves that the network is fine";
+  check.detail = "no measurement was low, but none proves that the network is fine";
   check.command = "all_reduce_perf -b 8 -e 8G -f 2 -g 8";
   return check;
 }
@@ -291,9 +293,9 @@ Check algorithm(const View& view, const Diagnosis& diagnosis) {
     return check;
   }
   if (view.members.empty()) {
-    check.detail = "no line of NCCL's was seen";
+    check.detail = "no line of NCCL was seen";
   } else {
-    check.detail = "no setting that defeats its purpose was seen; NCCL chooses for each call";
+    check.detail = "no suspicious setting was seen; NCCL chooses an algorithm for each call";
   }
   check.command = "export NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,ENV,TUNING";
   return check;

@@ -1,5 +1,5 @@
-// The questions that people go through by hand when a job stands, answered: pass, fail or unknown,
-// and why.
+// The checks that people make by hand when a job hangs, each with its answer (pass, fail or
+// unknown) and the reason.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace faultline {
 
-// `diagnosis` has its findings and its verdict.
+// `diagnosis` must have its findings and its verdict already.
 std::vector<Check> checklist_of(const View& view, const Diagnosis& diagnosis);
 
 }  // namespace faultline

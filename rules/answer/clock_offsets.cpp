@@ -9,9 +9,9 @@
 namespace faultline {
 namespace {
 
-// Ranks leave the set-up of a communicator within this of each other.
+// Ranks finish the set-up of a communicator within so many seconds of each other.
 constexpr double kSpread = 10;
-constexpr std::size_t kLeastHosts = 3;  // of two clocks, nothing tells which one is wrong
+constexpr std::size_t kLeastHosts = 3;  // of two clocks, either may be the wrong one
 
 double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -19,8 +19,8 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-// When the hosts of a communicator had set it up, by their own clocks. Stamps without a zone are
-// compared with their like only.
+// When each host of a communicator had set it up, by its own clock. Empty if only some stamps name
+// a time zone: those cannot be compared with the others.
 std::map<std::string, double> set_up_at(const View& view, const Communicator& communicator) {
   std::map<std::string, std::vector<double>> told;
   std::optional<bool> zone_assumed;
@@ -57,7 +57,7 @@ std::vector<ClockOffset> clock_offsets(const View& view) {
     offsets.push_back({.host = host,
                        .seconds = std::round(offset * 10) / 10,
                        .basis = fmt::format("{} communicators that its ranks set up together with "
-                                            "other hosts'",
+                                            "ranks of other hosts",
                                             seconds.size())});
   }
   return offsets;

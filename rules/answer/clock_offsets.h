@@ -1,5 +1,5 @@
-// How far the clocks of the job's hosts are apart, from what happened on all of them at once: the
-// ranks of a communicator finish setting it up together.
+// How far the clocks of the job's hosts are off. The ranks of a communicator finish setting it up
+// together, so their timestamps of that show it.
 #pragma once
 
 #include <map>
@@ -11,7 +11,7 @@
 
 namespace faultline {
 
-// Only of hosts whose clocks are further off than the spread of such moments.
+// Only hosts whose clocks are further off than such timestamps differ anyway.
 std::vector<ClockOffset> clock_offsets(const View& view);
 
 }  // namespace faultline

@@ -41,7 +41,7 @@ void rank_went_on(const View& view, Finding& finding) {
       std::chrono::duration_cast<std::chrono::seconds>(*last - *finding.first_seen).count()));
 }
 
-// The driver tells the kernel log of what happens to a GPU.
+// The driver writes to the kernel log what happens to a GPU.
 void kernel_log_is_silent(const View& view, Finding& finding) {
   if (!is_of(finding.cause, Family::gpu) || finding.subject.hosts.size() != 1) return;
   const auto& sources = view.job.sources();
@@ -52,10 +52,10 @@ void kernel_log_is_silent(const View& view, Finding& finding) {
   });
   const std::string& host = finding.subject.hosts.front();
   if (from_driver || !hosts_with_kernel_log(view).contains(host)) return;
-  finding.against.push_back(fmt::format("the kernel log of {} says nothing of this GPU", host));
+  finding.against.push_back(fmt::format("the kernel log of {} says nothing about this GPU", host));
 }
 
-// A connection that gave up over a port whose counters stand still.
+// The connection failed, but the error counters of its ports stand still.
 void ports_are_clean(const View& view, Finding& finding) {
   if (!is_one_of(finding.cause, {Cause::network_transport_error, Cause::network_peer_lost})) return;
   const PartFacts facts(view);
@@ -76,7 +76,7 @@ void ports_are_clean(const View& view, Finding& finding) {
   }
 }
 
-// A name that somebody gave a file is a weaker witness than a line.
+// The name of a file is a weaker witness of the host than a line.
 void host_is_told_by_a_name(const View& view, Finding& finding) {
   std::set<std::string> told;
   for (const Evidence& line : finding.evidence) {
@@ -91,7 +91,7 @@ void host_is_told_by_a_name(const View& view, Finding& finding) {
   }
 }
 
-// Which root causes, by place, account for each finding.
+// By id of a finding: the places of the root causes that explain it.
 using Accounts = std::unordered_map<std::string_view, std::vector<std::size_t>>;
 
 Accounts accounts_of(const std::vector<Finding>& root_causes) {
@@ -111,8 +111,8 @@ void others_account_for_it(const std::vector<Finding>& root_causes, const Accoun
           root_causes[c].confidence >= limits::nearly_as_sure * finding.confidence)
         others.insert(c);
   for (const std::size_t c : others)
-    finding.against.push_back(fmt::format("{} accounts for the same symptoms: {}",
-                                          root_causes[c].id, root_causes[c].title));
+    finding.against.push_back(
+        fmt::format("{} explains the same symptoms: {}", root_causes[c].id, root_causes[c].title));
 }
 
 }  // namespace

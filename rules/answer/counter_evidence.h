@@ -1,4 +1,4 @@
-// What speaks against a cause, of all that is known: it is told with the cause.
+// What speaks against a cause. It is shown with the cause.
 #pragma once
 
 #include <vector>

@@ -16,19 +16,19 @@
 namespace faultline {
 namespace {
 
-// Once, whoever asks.
+// Asks for each thing once.
 void ask(MissingEvidence wanted, std::vector<MissingEvidence>& missing) {
   if (std::ranges::find(missing, wanted.what, &MissingEvidence::what) == missing.end())
     missing.push_back(std::move(wanted));
 }
 
-// What would tell more of an error that names two ends, or none.
+// Asks for what would say more about an error that names two ends, or none.
 void ask_for_other_side(const View& view, const Finding& finding,
                         std::vector<MissingEvidence>& missing) {
   if (is_one_of(finding.cause,
                 {Cause::nccl_error, Cause::process_aborted, Cause::software_rank_crashed})) {
     ask({"the NCCL log of every rank, from its start",
-         "the lines at hand only follow from an error elsewhere, or name no cause",
+         "the lines so far only follow from an error elsewhere, or name no cause",
          "export NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NET,COLL"},
         missing);
     return;
@@ -47,12 +47,12 @@ void ask_for_other_side(const View& view, const Finding& finding,
           missing);
   }
   if (finding.subject.hosts.empty())
-    ask({"the hosts at the ends of the connection that failed", "no line ties them to a name",
+    ask({"the hosts at the ends of the connection that failed", "no line gives their names",
          "export NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NET  # for every rank"},
         missing);
 }
 
-// A log that says itself that it lacks lines proves nothing by what is not in it.
+// If a log says that it lacks lines, it proves nothing that a line is not in it.
 void ask_for_lost_kernel_lines(const View& view, std::vector<MissingEvidence>& missing) {
   constexpr std::size_t kMostHosts = 8;
   std::map<std::string, std::int64_t> lines;
@@ -66,7 +66,8 @@ void ask_for_lost_kernel_lines(const View& view, std::vector<MissingEvidence>& m
     const std::string whose = host_in_words(host);
     MissingEvidence lost{
         .what = fmt::format("{} kernel messages of {}", count, whose),
-        .why = "they came faster than they could be logged; what matters may be among them",
+        .why =
+            "they came faster than they could be logged; the line that matters may be among them",
         .command = "dmesg -T"};
     if (!host.empty()) make_sent(view, "kernel log", {host}, lost);
     missing.push_back(std::move(lost));
@@ -98,15 +99,15 @@ std::vector<std::string> broken_off_sources(const View& view) {
 std::vector<MissingEvidence> missing_evidence_of(const View& view, const Diagnosis& diagnosis,
                                                  std::vector<Finding> unexplained,
                                                  const std::set<std::string>& borne_out) {
-  // What is next to ruled out is not asked about.
+  // Do not ask about a cause that is nearly ruled out.
   std::erase_if(unexplained,
                 [](const Finding& it) { return it.confidence < limits::least_asked_about; });
   std::vector<MissingEvidence> missing;
   for (const std::string& source : broken_off_sources(view))
     missing.push_back({fmt::format("the rest of {}", source),
-                       "it broke off, so where its ranks stand is not known; send it again, whole: "
-                       "what is held already is skipped",
-                       "", "\"${LOG:?that file, whole}\"", upload_query(view, "source", source)});
+                       "it broke off, so it is not known where its ranks stand; send the whole log "
+                       "again: lines that were sent before are skipped",
+                       "", "\"${LOG:?the whole log}\"", upload_query(view, "source", source)});
   const auto add = [&](std::vector<MissingEvidence> more) {
     for (MissingEvidence& it : more) ask(std::move(it), missing);
   };
@@ -126,14 +127,14 @@ std::vector<MissingEvidence> missing_evidence_of(const View& view, const Diagnos
     missing.push_back(
         {fmt::format("whole NCCL logs (about {:.0f} % of the lines are missing)",
                      std::max(1.0, view.loss * 100)),
-         "ranks show each other's gaps, and what is missing may be what they wait for; let each "
-         "process write a file of its own",
+         "the call that ranks seem to wait for may be among the missing lines; let each process "
+         "write a file of its own",
          "export NCCL_DEBUG_FILE=/tmp/nccl.%h.%p"});
   if (std::size_t count = uncompared_members(view); count > 0)
     missing.push_back(
         {fmt::format("which ranks share a communicator ({} could not be placed)", count),
-         "NCCL before 2.16 prints no commId, and sizes and hosts do not tell: use a newer one, or "
-         "one log for each attempt of the job",
+         "NCCL before 2.16 prints no commId, and sizes and hosts do not decide it: use a newer "
+         "NCCL, or one log for each attempt of the job",
          ""});
   std::set<std::uint32_t> asked;
   for (const XidIncident& incident : view.job.hardware().xids())
@@ -141,8 +142,8 @@ std::vector<MissingEvidence> missing_evidence_of(const View& view, const Diagnos
         asked.insert(incident.source).second)
       missing.push_back(
           {fmt::format("host of {}", view.job.sources().at(incident.source).source.name),
-           "its lines name no machine, and every machine has a GPU at such an address: name it "
-           "with --host, or with &host= when it is sent",
+           "its lines name no host, and many hosts have a GPU at such an address: name the host "
+           "with --host, or with &host= when you send it",
            ""});
   return missing;
 }

@@ -1,4 +1,4 @@
-// What is missing that would have decided the matter.
+// Which missing evidence would decide the diagnosis.
 #pragma once
 
 #include <set>
@@ -10,14 +10,14 @@
 
 namespace faultline {
 
-// Members that belong to a communicator nobody could name, and are compared with no one.
+// How many members are compared with no other, because their communicator is unknown.
 std::size_t uncompared_members(const View& view);
 
-// Sources whose end is missing, where that keeps ranks from being compared.
+// Sources that broke off, if that keeps ranks from being compared.
 std::vector<std::string> broken_off_sources(const View& view);
 
-// The most deciding first. `unexplained`: root causes of which nothing says why they came about.
-// `borne_out`: ids of those that lines of several kinds tell.
+// The most decisive first. `unexplained`: root causes for which no line says why they came about.
+// `borne_out`: ids of findings that lines of several kinds report.
 std::vector<MissingEvidence> missing_evidence_of(const View& view, const Diagnosis& diagnosis,
                                                  std::vector<Finding> unexplained,
                                                  const std::set<std::string>& borne_out);

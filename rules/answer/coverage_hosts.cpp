@@ -19,7 +19,8 @@ using Hosts = std::vector<std::string>;
 
 constexpr std::size_t kMostHosts = 16;  // named in one gap
 
-// Which of these hosts told nothing of the kind. A report of nobody's host may be any's.
+// Which of these hosts gave no evidence of the kind. None, if there is some whose host is unknown:
+// it may be from any of them.
 Hosts lacking(const View& view, const HostEvidence& evidence, const std::set<std::string>& hosts) {
   std::set<std::string> told;
   const auto& sources = view.job.sources().all();
@@ -33,7 +34,7 @@ Hosts lacking(const View& view, const HostEvidence& evidence, const std::set<std
   return lack;
 }
 
-// "gpu-node-1, gpu-node-3"; where all of the job's lack it, that they do is shorter.
+// "gpu-node-1, gpu-node-3"; "every host" for all hosts of the job.
 std::string named(const Hosts& hosts, std::size_t all) {
   if (hosts.size() == all && all > 1) return "every host";
   const auto shown = static_cast<std::ptrdiff_t>(std::min(hosts.size(), kMostHosts));
@@ -51,7 +52,7 @@ MissingEvidence gap(const View& view, const HostEvidence& evidence, const Hosts&
   return missing;
 }
 
-// Where ranks, or all, stand.
+// Where ranks stopped, or all of them wait, and why that matters.
 struct WhoStands {
   Lacking kind = Lacking::stopped;
   std::set<std::string> hosts;
@@ -63,8 +64,8 @@ std::set<std::string> hosts_told(const View& view, const Finding& finding) {
   return hosts.empty() ? hosts_heard(view) : std::set<std::string>(hosts.begin(), hosts.end());
 }
 
-// Where ranks stopped in several places, and none is known to have been the first, whatever stopped
-// them may be between any of them.
+// Ranks stopped in several places, and none is known to be the first: the reason may be at any
+// host.
 bool is_anybodys(const std::vector<Finding>& unexplained) {
   return std::ranges::count_if(unexplained, [](const Finding& finding) {
            return is(finding.cause, Trait::standstill) &&
@@ -86,7 +87,7 @@ WhoStands standstill_of(const View& view, const Finding& finding) {
                         finding.subject.ranks.empty()
                             ? std::string("a process")
                             : fmt::format("rank {}", ranges(finding.subject.ranks)))};
-  // Whose the other end is, old versions do not say.
+  // Old versions of NCCL do not say which host is the other end.
   const bool one_end =
       finding.cause == Cause::network_transport_error && finding.subject.hosts.size() == 1;
   if (is_of(finding.cause, Family::network) || finding.cause == Cause::launch_connect_failed)
@@ -98,11 +99,11 @@ WhoStands standstill_of(const View& view, const Finding& finding) {
   return {};
 }
 
-// It was sent, and what was sent says nothing.
+// Asks for more of something that was sent and says nothing.
 MissingEvidence more_of(const View& view, const HostEvidence& evidence, const Hosts& hosts,
                         std::size_t all, const std::string& why) {
   MissingEvidence missing{.what = fmt::format("whole {} of {}", evidence.what, named(hosts, all)),
-                          .why = fmt::format("what was sent of it may not be all; {}", why),
+                          .why = fmt::format("what was sent may be only a part of it; {}", why),
                           .command = completed_command(evidence.again, {})};
   make_sent(view, evidence.what, hosts, missing);
   return missing;
@@ -193,7 +194,7 @@ std::vector<MissingEvidence> ask_for_second_witness(const View& view, const Find
     if (std::ranges::find(evidence.bears_out, cause.cause) == evidence.bears_out.end() ||
         rests_on(view, cause, evidence))
       continue;
-    const std::string why = fmt::format("it would bear out {}: {}", cause.cause, evidence.why);
+    const std::string why = fmt::format("it could confirm {}: {}", cause.cause, evidence.why);
     if (const Hosts hosts = lacking(view, evidence, {subject.begin(), subject.end()});
         !hosts.empty())
       return {gap(view, evidence, hosts, all, why)};

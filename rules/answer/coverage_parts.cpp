@@ -11,9 +11,9 @@ namespace faultline {
 namespace {
 
 struct Covered {
-  std::set<std::string> hosts;  // of the job, that something was told of
+  std::set<std::string> hosts;  // hosts of the job that have a report
   bool wrong = false;
-  std::string remark;  // what more there is to say
+  std::string remark;  // an addition to the detail
 };
 
 bool suspects(const Suspicions& suspicions, Cause cause) {
@@ -30,13 +30,13 @@ Check check_of(std::string name, const Covered& covered, const std::set<std::str
     check.status = CheckStatus::fail;
   else if (!hosts.empty() && covered.hosts.size() == hosts.size() && covered.remark.empty())
     check.status = CheckStatus::pass;
-  check.detail = fmt::format("told for {} of {} hosts{}{}", covered.hosts.size(), hosts.size(),
+  check.detail = fmt::format("reported for {} of {} hosts{}{}", covered.hosts.size(), hosts.size(),
                              covered.remark.empty() ? "" : "; ", covered.remark);
   if (check.status == CheckStatus::unknown) check.command = std::move(command);
   return check;
 }
 
-// Ports of the job's hosts: a counter tells only if it was read twice, and was not full.
+// Ports of the job's hosts: a counter says something only if it was read twice and was not full.
 Covered ports_covered(const PartFacts& facts, const std::set<std::string>& hosts,
                       const Suspicions& suspicions) {
   Covered covered;
@@ -59,9 +59,9 @@ Covered ports_covered(const PartFacts& facts, const std::set<std::string>& hosts
     covered.wrong |= suspects(suspicions, cause);
   if (full > 0)
     covered.remark =
-        fmt::format("{} counters were full all the time: clear them and read again", full);
+        fmt::format("{} counters were at their maximum: clear them and read them again", full);
   else if (!covered.hosts.empty() && read_twice.size() < covered.hosts.size())
-    covered.remark = fmt::format("counters were read twice on {}", read_twice.size());
+    covered.remark = fmt::format("counters were read twice on only {}", read_twice.size());
   return covered;
 }
 
@@ -92,7 +92,7 @@ std::string memory_command(const PartFacts& facts) {
              : "nvidia-smi -q -d ECC,ROW_REMAPPER,PAGE_RETIREMENT";
 }
 
-// Hosts of which a record of this kind tells this quantity.
+// Hosts with a record of this kind that holds one of these fields.
 std::set<std::string> hosts_told(const PartFacts& facts, const std::set<std::string>& hosts,
                                  std::string_view kind, const NamePatterns& fields,
                                  std::string_view mount = {}) {

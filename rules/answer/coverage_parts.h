@@ -1,4 +1,4 @@
-// What tools told of the parts of the job's hosts, and for which hosts they did not.
+// What tools reported about the parts of the job's hosts, and of how many hosts.
 #pragma once
 
 #include <vector>
@@ -7,8 +7,8 @@
 
 namespace faultline {
 
-// Ports, GPU memory, MTU, shared memory. A check that none of the job's hosts has anything for, and
-// that nothing makes interesting, says how to collect it.
+// Ports, GPU memory, MTU, shared memory. A check with status `unknown` has the command that
+// collects its evidence.
 std::vector<Check> checks_of_parts(const View& view);
 
 }  // namespace faultline

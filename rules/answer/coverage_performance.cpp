@@ -39,7 +39,7 @@ bool is_compared(const View& view, const PartRecord& record) {
          leading_number(record.name("largest size")).value_or(0) >= reference->from_size;
 }
 
-// Of nccl-tests' tables. Where no reference describes the hardware, nothing says how fast it is.
+// Checks the tables of nccl-tests. Without a reference for the hardware, the answer is unknown.
 void check_bandwidth(const View& view, const std::vector<Suspicion>& found,
                      std::vector<Check>& checks) {
   std::size_t tables = 0;
@@ -68,9 +68,9 @@ void check_bandwidth(const View& view, const std::vector<Suspicion>& found,
   else if (judged == tables)
     bandwidth.status = CheckStatus::pass;
   bandwidth.detail =
-      fmt::format("{} of {} compared with what such hardware reaches", judged, tables);
+      fmt::format("{} of {} tests compared with what such hardware reaches", judged, tables);
   if (!unknown.empty())
-    bandwidth.detail += fmt::format("; not known, or too small to tell: {}", *unknown.begin());
+    bandwidth.detail += fmt::format("; no reference, or messages too small: {}", *unknown.begin());
   if (bandwidth.status == CheckStatus::unknown)
     bandwidth.command = "all_reduce_perf -b 1G -e 8G -f 2 -g 8";
   checks.push_back(std::move(bandwidth));
@@ -113,8 +113,10 @@ void check_profiles(const View& view, const std::vector<Suspicion>& found,
     check.status = CheckStatus::fail;
   else if (ranks.size() > 1)
     check.status = CheckStatus::pass;
-  check.detail = ranks.size() > 1 ? fmt::format("{} ranks compared", ranks.size())
-                                  : "one rank only: profiles of the others tell whom it waits for";
+  check.detail = ranks.size() > 1
+                     ? fmt::format("{} ranks compared", ranks.size())
+                     : "only one rank was profiled: profiles of other ranks would show "
+                       "which rank it waits for";
   checks.push_back(std::move(check));
 }
 
@@ -165,7 +167,7 @@ namespace {
 
 bool printed_no_row(const PartRecord& record) { return record.kind == "test_without_rows"; }
 
-// Rows that somebody cut out of a table have no head, and nobody can tell whether it ended.
+// Rows that were cut out of a table have no head, so it is unknown whether the test ended.
 bool stopped_below_its_head(const View& view, const PartRecord& record) {
   return is_table(record) && !record.name("ranks").empty() &&
          text_in(view, record, "ended") == "no";
@@ -189,9 +191,9 @@ std::vector<MissingEvidence> ask_for_tests(const View& view) {
     asked.emplace(fmt::format("output of nccl-tests{}{} on {} to its end",
                               collective.empty() ? "" : ", ", collective, record->name("hosts")),
                   printed_no_row(*record)
-                      ? "it began and printed no row: a test that stands looks the same"
-                      : "its last line, \"Avg bus bandwidth\", is not there: a test that stands "
-                        "looks the same");
+                      ? "it began and printed no row: a test that hangs looks the same"
+                      : "its last line, \"Avg bus bandwidth\", is missing: a test that hangs looks "
+                        "the same");
   }
   std::vector<MissingEvidence> missing;
   for (const auto& [what, why] : asked) missing.push_back({what, why, ""});
@@ -210,8 +212,8 @@ std::vector<MissingEvidence> ask_for_profiles(const View& view, const Diagnosis&
         [](const PartRecord& record) { return record.tool == "straggler-report"; });
     if (reported) return {};
     return {{"profile of every rank, or its times to a barrier",
-             "a rank that comes late each time, and communication that nothing hides, stand in no "
-             "log",
+             "no log shows a rank that comes late each time, or communication that no computation "
+             "hides",
              "", trace_of(0), upload_query(view, "rank", "0")}};
   }
   std::vector<int> others;
@@ -219,7 +221,7 @@ std::vector<MissingEvidence> ask_for_profiles(const View& view, const Diagnosis&
     if (!profiled.contains(rank)) others.push_back(rank);
   if (others.empty()) return {};
   return {{fmt::format("profile of rank {}", ranges(others)),
-           "whom the profiled ranks wait for is told by the one that communicates least", "",
+           "the rank that communicates least is the one the others wait for", "",
            trace_of(others.front()), upload_query(view, "rank", std::to_string(others.front()))}};
 }
 

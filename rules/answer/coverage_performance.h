@@ -1,4 +1,4 @@
-// What was measured of the job's speed, and whether it can be told how good that is.
+// What was measured of the job's speed, and whether there is a reference to judge it by.
 #pragma once
 
 #include <vector>
@@ -7,20 +7,20 @@
 
 namespace faultline {
 
-// Bandwidth tests and profiles; nothing of those that nobody took.
+// Bandwidth tests, profiles and training steps; no check for what was not measured.
 std::vector<Check> checks_of_performance(const View& view);
 
-// Tests or profiles measured the whole, and nothing is slower than such hardware is.
+// There are bandwidth tests or profiles, and their checks pass.
 bool is_as_fast_as_it_should_be(const View& view);
 
-// Runs of nccl-tests that named their devices, and whose last line is not there: one that stands
-// looks like one that was ended.
+// Runs of nccl-tests that named their devices, but whose last line is missing: a test that hangs
+// looks like one that was stopped.
 std::vector<const PartRecord*> tests_without_end(const View& view);
 
 std::vector<MissingEvidence> ask_for_tests(const View& view);
 
-// Where nothing is wrong as far as lines tell, or ranks wait that were profiled: the one that they
-// wait for may be another.
+// If no line shows a fault, or if the profiled ranks wait: they may wait for a rank without a
+// profile.
 std::vector<MissingEvidence> ask_for_profiles(const View& view, const Diagnosis& diagnosis);
 
 }  // namespace faultline

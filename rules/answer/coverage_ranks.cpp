@@ -19,10 +19,10 @@ constexpr std::string_view kStack = "py-spy dump --pid {pid}";
 constexpr std::string_view kRecorder =
     "export TORCH_NCCL_TRACE_BUFFER_SIZE=2000 TORCH_NCCL_DUMP_ON_TIMEOUT=1";
 
-// Ranks that have sent nothing at all, though somebody says that they are of the job.
+// Asks for ranks that sent nothing at all, although other lines say that the job has them.
 void ask_for_unheard_ranks(const View& view, std::vector<MissingEvidence>& missing) {
   const std::vector<int> unheard = view.roll.unheard();
-  if (unheard.empty() || !view.workers.all.empty()) return;  // of NCCL's lines, see unseen_ranks()
+  if (unheard.empty() || !view.workers.all.empty()) return;  // for NCCL's, see unseen_ranks()
   const std::size_t readable = view.job.flight().latest().size();
   const bool by_dumps = readable > 0 && view.job.torch().empty();
   const std::string_view kind = by_dumps                             ? "Flight Recorder dump"
@@ -30,8 +30,8 @@ void ask_for_unheard_ranks(const View& view, std::vector<MissingEvidence>& missi
                                                                      : "NCCL log";
   missing.push_back(
       {fmt::format("the {} of rank {}", kind, ranges(unheard)),
-       fmt::format("{} of {} ranks were seen; nothing tells what the {} did", view.roll.seen,
-                   view.roll.expected, unheard.size() == 1 ? "other one" : "others"),
+       fmt::format("{} of {} ranks were seen; no line says what the other {} did", view.roll.seen,
+                   view.roll.expected, unheard.size() == 1 ? "rank" : "ranks"),
        "",
        by_dumps ? fmt::format("nccl_trace_rank_{}", unheard.front())
                 : fmt::format("\"${{LOG:?the log of rank {}}}\"", unheard.front()),
@@ -39,7 +39,7 @@ void ask_for_unheard_ranks(const View& view, std::vector<MissingEvidence>& missi
                 : upload_query(view, "rank", std::to_string(unheard.front()))});
 }
 
-// A dump that was not read says nothing, and its sender ought to know why.
+// A dump that was not read says nothing, and its sender should know why.
 void ask_for_refused_dumps(const View& view, std::vector<MissingEvidence>& missing) {
   constexpr std::size_t kMostNamed = 4;
   std::map<std::string, std::vector<std::string>> sources;  // by the reason
@@ -49,27 +49,26 @@ void ask_for_refused_dumps(const View& view, std::vector<MissingEvidence>& missi
     const std::vector<std::string> some(
         names.begin(),
         names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), kMostNamed)));
-    missing.push_back({fmt::format("what {}{} {}", fmt::join(some, ", "),
+    missing.push_back({fmt::format("the contents of {}{}", fmt::join(some, ", "),
                                    names.size() > some.size()
                                        ? fmt::format(" and {} more", names.size() - some.size())
-                                       : "",
-                                   names.size() == 1 ? "holds" : "hold"),
-                       fmt::format("it was not read: {}; send what the Flight Recorder wrote "
-                                   "itself, as nccl_trace_rank_0",
+                                       : ""),
+                       fmt::format("not read: {}; send the file that the Flight Recorder itself "
+                                   "wrote, such as nccl_trace_rank_0",
                                    why),
                        "", "\"${DUMP:?what the Flight Recorder wrote}\"",
                        upload_query(view, "source", names.front())});
   }
 }
 
-// Other ranks' dumps are there, or were written.
+// Asks for dumps if other ranks have some, or if PyTorch writes them.
 void ask_for_dumps(const View& view, std::vector<MissingEvidence>& missing) {
   const auto dumped = view.job.flight().latest();
   if (dumped.empty()) {
     if (dumps_are_written(view))
       missing.push_back(
           {"the Flight Recorder dump of every rank",
-           "PyTorch says that it records and dumps: they tell what was started and completed", "",
+           "PyTorch says that it writes dumps: they show what was started and what completed", "",
            "nccl_trace_rank_0", upload_query(view, "source", "nccl_trace_rank_0")});
     return;
   }
@@ -79,11 +78,11 @@ void ask_for_dumps(const View& view, std::vector<MissingEvidence>& missing) {
   without.erase(-1);
   if (!without.empty())
     missing.push_back({fmt::format("Flight Recorder dump of rank {}", ranges(without)),
-                       "other ranks' dumps are there, and it tells what this one has completed",
+                       "other ranks have dumps; a dump shows which calls its rank completed",
                        std::string(kRecorder)});
 }
 
-// NCCL was heard, and no line tells which ranks there are.
+// There are lines of NCCL, but none says which ranks the job has.
 bool ranks_are_unknown(const View& view) {
   const auto& processes = view.job.processes().all();
   const bool heard = !view.members.empty() || std::ranges::any_of(processes, [&](const auto& it) {
@@ -100,17 +99,17 @@ void ask_for_start(const View& view, std::vector<MissingEvidence>& missing) {
     if (began_and_never_finished(view.member(index))) unfinished.insert(view.worker_of(index).rank);
   if (unfinished.contains(-1) || (unfinished.empty() && ranks_are_unknown(view)))
     missing.push_back({"NCCL log of every rank, from its start",
-                       "no line tells which ranks the job has, and how far each one came",
+                       "no line says which ranks the job has, and how far each of them came",
                        std::string(kStart)});
   else if (!unfinished.empty())
     missing.push_back(
-        {fmt::format("whole NCCL log of rank {}, and all else that its process printed",
+        {fmt::format("whole NCCL log of rank {}, and everything else that its process printed",
                      ranges(unfinished)),
-         "it began to set up a communicator, and no line says what became of it",
+         "it began to set up a communicator, and no line says that it finished",
          std::string(kStart)});
 }
 
-// Where ranks stand, if their logs do not tell: as long as the processes live, NCCL itself does.
+// If logs do not show where ranks stand, NCCL itself can, as long as the processes live.
 void ask_ncclras(const View& view, const std::vector<Finding>& unexplained,
                  std::vector<MissingEvidence>& missing) {
   const bool hangs = std::ranges::any_of(unexplained, [](const Finding& finding) {
@@ -121,13 +120,13 @@ void ask_ncclras(const View& view, const std::vector<Finding>& unexplained,
   if (!hangs || calls_tell || view.job.reports().before() != nullptr) return;
   const bool once = view.job.reports().latest() != nullptr;
   missing.push_back({once ? "a second report of ncclras" : "a report of ncclras",
-                     once ? "ranks that stand still between two reports are stuck; in one they may "
-                            "only be a little late"
+                     once ? "ranks that stand still between two reports are stuck; in a single "
+                            "report they may only be a little late"
                           : "no log shows the calls of two ranks of one communicator",
                      "ncclras -v  # on any host of the job while it runs; NCCL 2.24 and later"});
 }
 
-// Others wait for it, or its host is where it ought to be.
+// The finding names the rank that others wait for, or the host where it should be.
 bool stands_itself(const Finding& finding) {
   if (finding.cause == Cause::launch_rank_missing)
     return !finding.subject.ranks.empty() || !finding.subject.hosts.empty();
@@ -171,7 +170,7 @@ std::string ranges(const std::set<int>& numbers) {
 std::vector<int> unseen_ranks(const View& view) {
   std::set<int> seen;
   for (const Worker& worker : view.workers.all) seen.insert(worker.rank);
-  if (seen.contains(-1)) return {};  // those whose rank is not known may be any
+  if (seen.contains(-1)) return {};  // a process of unknown rank may be any rank
   std::vector<int> unseen;
   for (int rank = 0; rank < view.workers.expected; ++rank)
     if (!seen.contains(rank)) unseen.push_back(rank);
@@ -193,7 +192,7 @@ std::vector<MissingEvidence> ask_for_ranks(const View& view, const Diagnosis& di
   std::vector<MissingEvidence> missing;
   if (const std::vector<int> unseen = unseen_ranks(view); !unseen.empty())
     missing.push_back({fmt::format("NCCL log of rank {}", ranges(unseen)),
-                       "the job has these ranks and no line of theirs was seen",
+                       "the job has these ranks, but no line from them was seen",
                        std::string(kCalls)});
   ask_for_unheard_ranks(view, missing);
   ask_for_refused_dumps(view, missing);
@@ -205,7 +204,7 @@ std::vector<MissingEvidence> ask_for_ranks(const View& view, const Diagnosis& di
   if (suspected_at_most) ask_for_start(view, missing);
   if (diagnosis.root_causes.empty() && not_seen_at_work(view))
     missing.push_back({"NCCL log of every rank, with its calls and to its end",
-                       "no rank was seen past its first call: a job that stands looks the same",
+                       "no rank was seen past its first call: a job that hangs looks the same",
                        std::string(kCalls)});
   std::set<int> cut;
   for (const Alignment& alignment : view.alignments)
@@ -213,7 +212,8 @@ std::vector<MissingEvidence> ask_for_ranks(const View& view, const Diagnosis& di
   cut.erase(-1);
   if (!cut.empty())
     missing.push_back({fmt::format("whole NCCL log of rank {}", ranges(cut)),
-                       "it begins in mid-run or in parts, so where the rank stands is not known",
+                       "it begins in mid-run or comes in parts, so it is not known where the rank "
+                       "stands",
                        std::string(kCalls)});
   return missing;
 }
@@ -227,7 +227,7 @@ std::vector<MissingEvidence> ask_for_processes(const View& view,
     if (finding.cause == Cause::collective_stalled)
       missing.push_back(
           {"stack of every rank, and all that its process printed (NCCL log and stderr)",
-           "all entered the call, and nothing says why none came out",
+           "all ranks of the communicator entered the call, and nothing says why none left it",
            completed_command(kStack, {})});
     if (!stands_itself(finding)) continue;
     const std::vector<int>& ranks = finding.subject.ranks;

@@ -1,4 +1,4 @@
-// What is asked of ranks: their logs, their dumps, their stacks.
+// Which evidence to ask for from ranks: logs, dumps, stacks.
 #pragma once
 
 #include <set>
@@ -14,24 +14,24 @@ namespace faultline {
 std::string ranges(const std::vector<int>& numbers);
 std::string ranges(const std::set<int>& numbers);
 
-// Ranks of the job of which no line was seen, as far as lines tell how many it has.
+// Ranks of which no line was seen, if lines say how many ranks the job has.
 std::vector<int> unseen_ranks(const View& view);
 
-// Setting up a communicator has a line for its beginning and one for its end.
+// The member began to set up its communicator, but no line shows that it finished.
 bool began_and_never_finished(const Member& member);
 
-// Ranks were set up, and no line tells that they got anything done: each may stand in its first
+// Ranks were set up, but no line shows that they got anything done: each may hang in its first
 // call.
 bool not_seen_at_work(const View& view);
 
 // PyTorch said that its Flight Recorder records, and dumps when a rank times out.
 bool dumps_are_written(const View& view);
 
-// Logs and dumps of ranks that are not there, or not whole.
+// Asks for logs and dumps of ranks that are missing or not complete.
 std::vector<MissingEvidence> ask_for_ranks(const View& view, const Diagnosis& diagnosis,
                                            const std::vector<Finding>& unexplained);
 
-// Where processes stand, as they tell themselves while they live.
+// Asks for what processes can show as long as they live: stacks, reports of ncclras.
 std::vector<MissingEvidence> ask_for_processes(const View& view,
                                                const std::vector<Finding>& unexplained);
 

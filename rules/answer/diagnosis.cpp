@@ -39,7 +39,7 @@
 namespace faultline {
 namespace {
 
-// What was seen at another time is not what is seen now.
+// A finding of another time gets another id than the same finding of now.
 std::string id_of(const View& view, const Suspicion& suspicion) {
   const Finding& finding = suspicion.finding;
   std::string text = fmt::format(
@@ -52,8 +52,8 @@ std::string id_of(const View& view, const Suspicion& suspicion) {
   return id_from(text);
 }
 
-// A signature's own advice takes the place of its class's; what a symptom says of itself comes
-// first.
+// A signature's own actions replace those of its class. For a collective, the actions of the class
+// follow its own.
 void add_advice(const Catalog& catalog, Finding& finding) {
   const Advice* advice = catalog.advice_for(finding.cause);
   if (advice == nullptr) return;
@@ -63,7 +63,7 @@ void add_advice(const Catalog& catalog, Finding& finding) {
   for (const Action& action : advice->actions) finding.actions.push_back(fill_in(action, about));
 }
 
-// False: a person said that it is wrong. What every finding has is filled in.
+// Fills in what every finding has. False: a person said that the finding is wrong.
 bool is_taken(const View& view, Suspicion& suspicion) {
   Finding& finding = suspicion.finding;
   finding.id = id_of(view, suspicion);
@@ -94,8 +94,8 @@ std::vector<Candidate> candidates_of(const View& view) {
   return candidates;
 }
 
-// What is stated equally surely may differ where it was rounded; then what is worse,
-// named more closely, and earlier comes first. Ids decide nothing: they are hashes.
+// The surest comes first: by the stated confidence, then before rounding. Then the worse one, the
+// one that names its part more closely, the earlier one. Ids decide nothing: they are hashes.
 bool comes_first(const Candidate& a, const Candidate& b) {
   const auto key = [](const Candidate& candidate) {
     const Finding& finding = candidate.finding();
@@ -112,7 +112,7 @@ void add_ranks(const Finding& finding, std::vector<int>& ranks) {
   ranks.insert(ranks.end(), finding.subject.ranks.begin(), finding.subject.ranks.end());
 }
 
-// A host's own clock puts its lines elsewhere than they were.
+// Corrects the times of hosts whose clocks are off.
 void correct_clocks(const std::vector<ClockOffset>& offsets, std::vector<Candidate>& candidates) {
   for (Candidate& candidate : candidates) {
     const std::vector<std::string>& hosts = candidate.finding().subject.hosts;
@@ -127,27 +127,27 @@ void correct_clocks(const std::vector<ClockOffset>& offsets, std::vector<Candida
 std::pair<Place, std::string> place_of(const std::vector<Candidate>& candidates,
                                        const Candidate& candidate) {
   if (!candidate.finding().part_of_job)
-    return {Place::observation, "it is of another part, or of another time, than the job"};
+    return {Place::observation, "it belongs to another part or another time than the job"};
   if (candidate.suspicion.verdict == Verdict::healthy)
     return {Place::observation, "it is harmless"};
   if (candidate.means_nothing_alone())
-    return {Place::observation, "it means nothing by itself, and accounts for nothing"};
-  if (candidate.held) return {Place::so_far, "more of the job's logs may come, and may undo it"};
+    return {Place::observation, "it means nothing by itself and explains nothing"};
+  if (candidate.held) return {Place::so_far, "more of the job's logs may come and change this"};
   if (!candidate.explained_by.empty())
     return {Place::symptom,
             "it follows from " + candidates[candidate.explained_by.front()].finding().id};
-  return {Place::root_cause, candidate.symptom ? "nothing that was found accounts for this symptom"
-                                               : "nothing that was found accounts for it"};
+  return {Place::root_cause, candidate.symptom ? "nothing that was found explains this symptom"
+                                               : "nothing that was found explains it"};
 }
 
-// A job that stands sends nothing: what counts errors stands still, too, and has not healed.
+// A job that stands sends nothing, so its error counters stand still, too: nothing has healed.
 void reopen_what_only_waits(Diagnosis& diagnosis) {
   if (diagnosis.verdict != Verdict::hang && diagnosis.verdict != Verdict::failed) return;
   for (auto* findings : {&diagnosis.root_causes, &diagnosis.symptoms, &diagnosis.observations})
     for (Finding& finding : *findings) finding.state = FindingState::open;
 }
 
-// Ids of findings that lines of several kinds tell.
+// Ids of findings that lines of several kinds report.
 std::set<std::string> borne_out_in(const std::vector<Candidate>& candidates) {
   std::set<std::string> ids;
   for (const Candidate& candidate : candidates)
@@ -161,7 +161,7 @@ void sort_once(std::vector<int>& ranks) {
   ranks.erase(repeated.begin(), repeated.end());
 }
 
-// Somebody writes on, and not all that are known have ended.
+// A log still grows, and not all known ranks have ended.
 bool goes_on(const View& view) {
   bool flows = false;
   bool all_ended = !view.members.empty();
@@ -173,14 +173,14 @@ bool goes_on(const View& view) {
   return flows && !all_ended;
 }
 
-// What did not come of those who were heard may be what comes of others.
+// While not all ranks were heard, what is missing may still come from the others.
 bool is_worth_showing_so_far(const View& view, const Finding& finding) {
   const bool all_heard = view.roll.expected > 0 && view.roll.all_heard();
   return all_heard || (!is(finding.cause, Trait::absence) && !is(finding.cause, Trait::of_calls) &&
                        !is(finding.cause, Trait::symptom));
 }
 
-// The verdict where no finding tells another.
+// The verdict if no finding decides it.
 Verdict verdict_of_nothing(const View& view) {
   if (view.arrival.is_settled())
     return enough_to_call_healthy(view) ? Verdict::healthy : Verdict::unknown;
@@ -243,7 +243,7 @@ std::vector<Finding> place(const View& view, std::vector<Candidate>&& candidates
   return unexplained;
 }
 
-// Nobody is suspected, and nothing says that all is well.
+// Nothing is suspected, and nothing says that all is well.
 bool is_left_open(const Diagnosis& diagnosis) {
   return diagnosis.verdict == Verdict::unknown && diagnosis.so_far.empty() &&
          std::ranges::none_of(diagnosis.root_causes, [](const Finding& finding) {
@@ -251,7 +251,7 @@ bool is_left_open(const Diagnosis& diagnosis) {
          });
 }
 
-// What words alone tell is told where nothing else does; it changes no verdict.
+// If nothing else was found, adds causes by the words of lines alone. They change no verdict.
 void add_what_words_tell(const View& view, Diagnosis& diagnosis) {
   if (!is_left_open(diagnosis)) return;
   std::vector<Candidate> hints;
@@ -315,7 +315,7 @@ Diagnosis diagnose(const JobState& job, const Catalog& catalog, const Moment& mo
   }
   diagnosis.coverage = coverage_of(view);
   diagnosis.checklist = checklist_of(view, diagnosis);
-  // Health is not said against a check that failed.
+  // A job with a failed check is not called healthy.
   if (diagnosis.verdict == Verdict::healthy &&
       std::ranges::any_of(diagnosis.checklist,
                           [](const Check& check) { return check.status == CheckStatus::fail; }))

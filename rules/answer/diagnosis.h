@@ -14,14 +14,14 @@
 
 namespace faultline {
 
-// attempt: of a job that was started again; 0 for the latest.
+// attempt: which start of the job, if it was started again; 0 for the latest.
 Diagnosis diagnose(const JobState& job, const Catalog& catalog, const Moment& moment,
                    int attempt = 0);
 
 // Everything the diagnosis found, causes first.
 std::vector<Finding> findings_of(const Diagnosis& diagnosis);
 
-// The ids of what the job's trouble is laid at, and not merely suspected of.
+// The ids of the root causes that are sure enough to be blamed.
 std::set<std::string, std::less<>> blamed_in(const Diagnosis& diagnosis);
 
 JobOverview overview_of(const JobState& job, const Diagnosis& diagnosis);

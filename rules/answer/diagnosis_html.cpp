@@ -24,7 +24,7 @@ constexpr std::size_t kLinesAtOnce = 4;
 constexpr std::size_t kMostListed = 40;
 constexpr std::size_t kMostTitle = 2000;
 
-// What a page that nothing can be pressed on needs besides its style.
+// What a page without buttons needs besides the style.
 constexpr std::string_view kOwnStyle =
     ".square{font:.6rem/.95rem var(--mono);text-align:center;overflow:hidden}"
     ".head .dim{margin-left:auto}"
@@ -56,7 +56,7 @@ std::string joined(std::string_view one, std::string_view several,
                      names.size() > kMost ? fmt::format(" and {} more", names.size() - kMost) : "");
 }
 
-// Rank 45, on gpu-node-6, GPU 0000:bb:00.0. With one host named, its name need not be said again.
+// Rank 45, on gpu-node-6, GPU 0000:bb:00.0. A single host is not repeated in the names of parts.
 std::string subject_in_html(const Subject& subject) {
   const bool one_host = subject.hosts.size() == 1;
   std::string out;
@@ -97,15 +97,15 @@ std::string culprit_in_html(const Diagnosis& diagnosis, const Causes& causes) {
                        shown_in_html(culprit_of(diagnosis), kMostTitle));
   const bool is_sure = !causes.sure.empty();
   const std::string rivals =
-      causes.sure.size() > 1
-          ? fmt::format("<p>{} as sure, below.</p>\n",
-                        counted_in_html(causes.sure.size() - 1, "other cause", "other causes"))
-          : std::string();
+      causes.sure.size() > 1 ? fmt::format("<p>{} as certain; see below.</p>\n",
+                                           counted_in_html(causes.sure.size() - 1, "other cause is",
+                                                           "other causes are"))
+                             : std::string();
   return fmt::format(
       "<section class=\"card culprit{}\"><p class=\"kicker\">{} <code>{}</code></p>\n"
       "<h2{}>{}</h2>\n{}{}{}{}</section>\n",
       is_sure ? "" : " possible",
-      is_sure ? "The cause:" : "Nothing is sure; possible:", first->cause,
+      is_sure ? "The cause:" : "No cause is certain; possible:", first->cause,
       first->title.size() > kLongTitle ? " class=\"long\"" : "",
       shown_in_html(first->title, kMostTitle), subject_in_html(first->subject),
       facts_in_html(*first, trouble_since(diagnosis)), rivals, effect_in_html(diagnosis, *first));
@@ -135,7 +135,7 @@ std::string next_in_html(const Diagnosis& diagnosis, const Finding* first) {
         "<p class=\"dim\">Restart without it: <code>{}</code> or <code>{}</code></p>\n",
         shown_in_html(diagnosis.exclude.slurm), shown_in_html(diagnosis.exclude.kubernetes));
   if (const std::string acknowledge = acknowledge_command(diagnosis); !acknowledge.empty())
-    out += fold_in_html("Say that somebody takes care of it", code_in_html(acknowledge));
+    out += fold_in_html("Acknowledge: say that you are working on it", code_in_html(acknowledge));
   std::vector<Action> others = first != nullptr ? first->actions : std::vector<Action>{};
   std::erase(others, next);
   if (!others.empty())
@@ -165,7 +165,7 @@ std::string lines_in_html(const std::vector<Evidence>& evidence) {
   std::vector<std::string> lines;
   for (const Evidence& line : evidence) lines.push_back(line_in_html(line));
   if (lines.empty())
-    return "<p>No line says it by itself; it follows from where the ranks stand.</p>\n";
+    return "<p>No single line shows it; it follows from where the ranks stand.</p>\n";
   const auto at_once = static_cast<std::ptrdiff_t>(std::min(lines.size(), kLinesAtOnce));
   std::string out = list_in_html({lines.begin(), lines.begin() + at_once}, "lines");
   if (lines.size() > kLinesAtOnce)
@@ -225,8 +225,8 @@ std::string others_in_html(const Diagnosis& diagnosis, Causes causes) {
     if (cause.confidence < limits::least_shown) unlikely.push_back(&cause);
   return (sure.empty() ? sure : section_in_html("Other causes", sure)) +
          (possible.empty() ? possible : section_in_html("Possible causes", possible)) +
-         findings_in_html("So far; not to be decided before more has come",
-                          pointers_to(diagnosis.so_far), false) +
+         findings_in_html("Found so far; needs more logs to decide", pointers_to(diagnosis.so_far),
+                          false) +
          findings_in_html("What else followed", followed, true) +
          findings_in_html("Also seen, and not blamed", pointers_to(diagnosis.observations), true) +
          findings_in_html("Causes that are unlikely", unlikely, true);
@@ -289,7 +289,7 @@ std::string coverage_in_html(const Diagnosis& diagnosis) {
       lines += fmt::format("{}{} {}", lines.empty() ? "" : ", ", shown_in_html(dialect, 40),
                            grouped_digits(count));
     rows += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td></tr>\n",
-                        host.host.empty() ? "no host is known" : shown_in_html(host.host, 80),
+                        host.host.empty() ? "unknown host" : shown_in_html(host.host, 80),
                         ranges(host.ranks), lines,
                         host.from && host.to ? fmt::format("{} to {}", clock_in_html(*host.from),
                                                            clock_in_html(*host.to))
@@ -298,7 +298,7 @@ std::string coverage_in_html(const Diagnosis& diagnosis) {
   return fold_in_html(
       fmt::format("What was read ({})",
                   counted_in_html(diagnosis.coverage.size(), "host", "hosts")),
-      (diagnosis.as_of ? fmt::format("<p class=\"dim\">The latest line is of {}.</p>\n",
+      (diagnosis.as_of ? fmt::format("<p class=\"dim\">The latest line is from {}.</p>\n",
                                      clock_in_html(*diagnosis.as_of))
                        : std::string()) +
           table_in_html("What was read, by host", {"host", "ranks", "lines", "dated"}, rows));

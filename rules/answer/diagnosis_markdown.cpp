@@ -19,7 +19,7 @@ std::string time_text(const std::optional<Timestamp>& time) {
   return time ? to_rfc3339(*time) : std::string("no time");
 }
 
-// Code in a line, which nothing in it ends.
+// Code in a line; no character of the text ends it.
 std::string code_span(std::string_view text) {
   std::string code = shown(text, kMostCommandBytes);
   std::ranges::replace(code, '`', '\'');

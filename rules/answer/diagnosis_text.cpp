@@ -21,18 +21,18 @@ constexpr std::size_t kMostStep = 400;
 constexpr std::size_t kMostCommand = 1000;
 constexpr std::size_t kMostDetail = 80;
 
-// Lines, as many as one sees at a glance. What does not fit is left out whole.
+// Lines, at most as many as a reader sees at a glance. What does not fit is left out as a whole.
 class Page {
  public:
   explicit Page(bool whole) : whole_(whole) {}
 
-  // What belongs together, and is of no use in parts.
+  // Adds lines that belong together: all of them, or none.
   bool add(const std::vector<std::string>& lines) {
     const std::size_t gap = pending_gap_ && !lines_.empty() ? 1 : 0;
     if (!whole_ && lines_.size() + gap + lines.size() > kMostLines) return false;
     if (gap > 0) lines_.emplace_back();
     pending_gap_ = false;
-    // Names of hosts are strangers' text, too.
+    // Names of hosts are text of strangers, too.
     for (const std::string& line : lines) lines_.push_back(shown(line, SIZE_MAX));
     return true;
   }
@@ -41,7 +41,7 @@ class Page {
   // An empty line before what is added next.
   void part() { pending_gap_ = true; }
 
-  // How many of so many of a kind are shown.
+  // How many lines of one kind are shown.
   std::size_t most(std::size_t usual = kMostOfEach) const { return whole_ ? SIZE_MAX : usual; }
 
   std::string text() const { return fmt::format("{}\n", fmt::join(lines_, "\n")); }
@@ -176,7 +176,7 @@ std::string checks_text(const Diagnosis& diagnosis, CheckStatus status, std::str
   return told.empty() ? std::string() : fmt::format("{}: {}", heading, fmt::join(told, "; "));
 }
 
-// What passed and what is not known decides nothing at night.
+// What passed and what is not known helps nobody at night: it is shown only if verbose.
 void add_checks(const Diagnosis& diagnosis, bool verbose, Page& page) {
   page.part();
   const RankTally& ranks = diagnosis.ranks;
@@ -226,7 +226,7 @@ std::string to_text(const Explanation& explanation) {
                       cause.rule, cause.order == "cannot tell" ? "at no known time" : cause.order,
                       cause.rejected.empty() ? "" : "; " + shown(cause.rejected, kMostSummary));
   }
-  out += fmt::format("\nLooked: {}\n", fmt::join(explanation.detectors, ", "));
+  out += fmt::format("\nDetectors: {}\n", fmt::join(explanation.detectors, ", "));
   return out;
 }
 

@@ -21,12 +21,13 @@
 namespace faultline {
 namespace {
 
-// That a file is named after a rank is no word of it.
+// Lines of a rank were seen: a file that is named after one is not enough.
 bool a_rank_spoke(const View& view) {
   return tells_of_a_job(view) || !view.job.flight().dumps().empty();
 }
 
-// Their launcher says so of exactly as many as this attempt has, and nobody worked on.
+// The launcher says so of exactly as many processes as this attempt has ranks, and no training step
+// follows.
 bool all_ended_well(const View& view) {
   const SourceAttempts attempts(view);
   const LineRef* step = last_step(view);
@@ -41,14 +42,14 @@ bool all_ended_well(const View& view) {
   return view.roll.expected > 0 && std::ssize(ended) == view.roll.expected;
 }
 
-// Some member began a call and never finished it.
+// Some member began to set up its communicator and never finished.
 bool somebody_stands(const View& view) {
   return std::ranges::any_of(view.members, [&](std::size_t index) {
     return began_and_never_finished(view.member(index));
   });
 }
 
-// Something ended or broke, says a line that nobody reads.
+// A line that no rule reads says that something ended or broke.
 bool something_may_have_ended(const View& view) {
   return std::ranges::any_of(view.job.unread_lines().all(), [](const auto& entry) {
     return entry.second.tells == TroubleKind::ends;
@@ -76,7 +77,7 @@ std::string own_word_of_its_end(const View& view) {
   const LineRef* word = word_of_its_end(view);
   if (word == nullptr) return {};
   const Evidence line = view.evidence(*word);
-  return fmt::format("At its end it says: \"{}\" ({}, line {}).", shown(line.text, kMostShown),
+  return fmt::format("At its end the log says: \"{}\" ({}, line {}).", shown(line.text, kMostShown),
                      line.source, line.line);
 }
 

@@ -7,11 +7,11 @@
 
 namespace faultline {
 
-// Health is said only of ranks that got to work, of what measured the whole, and of what says
-// itself that it came to its end.
+// True only if ranks got to work, if tests or profiles measured the job, or if the job itself says
+// that it finished.
 bool enough_to_call_healthy(const View& view);
 
-// "At its end it says: "..." (train.log, line 212)."; empty: it says no such thing.
+// "At its end the log says: "..." (train.log, line 212)."; empty: no line says so.
 std::string own_word_of_its_end(const View& view);
 
 }  // namespace faultline

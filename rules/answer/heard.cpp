@@ -14,7 +14,7 @@ namespace faultline {
 namespace {
 
 constexpr std::int64_t kLatestUs = 253'402'300'800'000'000;  // the year 10000
-constexpr int kMostExpected = 1 << 17;  // a line can say that there are two billion
+constexpr int kMostExpected = 1 << 17;                       // a line may claim two billion
 
 std::optional<Stamp> stamp_of(const EventTime& time) {
   if (!time.wall_us) return std::nullopt;
@@ -69,7 +69,7 @@ class Listening {
     return told_[known->second];
   }
 
-  // A process with several GPUs is several ranks: its words are of none of them.
+  // A process with several GPUs is several ranks: its lines belong to none of them.
   void hear_process(const ProcessKey& process, int device, const LineRef& first,
                     const LineRef& last) {
     const std::vector<std::size_t> workers = view_.workers_in(process, device);
@@ -97,7 +97,8 @@ class Listening {
       told_[i].did = last_call_of(view_.workers.all[i], alignment_of);
   }
 
-  // Of the communicator in which it is furthest behind, else of the one in which it called last.
+  // The last call in the communicator in which it is furthest behind; if it is behind in none, in
+  // the one that it used last.
   std::string last_call_of(const Worker& worker,
                            const std::vector<const Alignment*>& alignment_of) const {
     const Member* chosen = nullptr;
@@ -162,7 +163,7 @@ class Listening {
     }
   }
 
-  // NCCL's own lines of calls tell more.
+  // Does nothing if NCCL's own lines have given a last call: those say more.
   static void counted(HeardRank& rank, std::optional<std::int64_t> enqueued, std::int64_t completed,
                       std::string_view group) {
     if (!rank.did.empty() || completed < 0) return;
@@ -188,7 +189,7 @@ class Listening {
     }
   }
 
-  // Steps of the training, where whose lines they are is known.
+  // Steps of the training, if it is known which rank prints them.
   void hear_steps() {
     const std::optional<Training> training = training_of(view_);
     if (!training || training->line == nullptr) return;
@@ -203,8 +204,8 @@ class Listening {
     told.did += (told.did.empty() ? "" : "; ") + step;
   }
 
-  // A finding has the time of one of its lines; what that line's stamp leaves open, its state
-  // knows.
+  // A finding has the time of one of its lines. How exact the stamp of that line is, the state of
+  // the job knows.
   std::map<std::string, Stamp> dated(const Diagnosis& diagnosis) const {
     using Line = std::pair<std::uint32_t, std::uint64_t>;  // source, number
     std::map<Line, std::vector<const Finding*>> wanted;
@@ -252,7 +253,7 @@ class Listening {
   Moment moment_{};
   View view_;
   TorchCrew crew_;
-  std::vector<HeardRank> told_;  // the workers, then ranks that others tell of
+  std::vector<HeardRank> told_;  // the workers, then ranks known from other lines
   std::map<int, std::size_t> of_rank_;
 };
 

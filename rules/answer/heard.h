@@ -1,5 +1,5 @@
-// When each rank was heard, by lines of its own that carry a date, and the last that it is known to
-// have done.
+// When each rank was heard, by its own dated lines, and the last thing that it is known to have
+// done.
 #pragma once
 
 #include <chrono>
@@ -13,7 +13,7 @@
 
 namespace faultline {
 
-// A time, and how much later than that it may have been: what its stamp leaves open.
+// A time, and how much later it may have been, because its timestamp is not exact.
 struct Stamp {
   Timestamp time;
   std::chrono::microseconds open{0};
@@ -21,23 +21,23 @@ struct Stamp {
 };
 
 struct HeardRank {
-  int rank = -1;     // -1: nothing tells its place in the job
+  int rank = -1;     // -1: its place in the job is unknown
   std::string host;  // empty: not known
   std::optional<Stamp> first;
   std::optional<Stamp> last;
-  // The same of the stamps that name their zone, if some do: beside them others may be hours off.
+  // The same, only of stamps that name their time zone; the others may be hours off.
   std::optional<Stamp> firm_first;
   std::optional<Stamp> firm_last;
   std::string did;  // "last call AllGather #28 of 0x9f3c, 1 call behind"; empty: no line tells
 };
 
 struct Heard {
-  std::vector<HeardRank> ranks;        // by rank
-  std::vector<int> unheard;            // of which no line was seen, where it is known of all others
-  std::map<std::string, Stamp> dated;  // findings whose line of that time is known
+  std::vector<HeardRank> ranks;  // by rank
+  std::vector<int> unheard;      // ranks without a line, if the rank of every process is known
+  std::map<std::string, Stamp> dated;  // by finding: the stamp of its line, if that is known
 };
 
-// Of the attempt that the diagnosis is of.
+// For the attempt that was diagnosed.
 Heard heard_of(const JobState& job, const Diagnosis& diagnosis);
 
 }  // namespace faultline

@@ -32,7 +32,7 @@ class Gathering {
   }
 
  private:
-  // nullptr: nothing tells whose machine it is.
+  // nullptr: the host is not known.
   HostView* view_of(const std::string& host) { return host.empty() ? nullptr : &views_[host]; }
 
   HostView* view_of(const std::string& spoken_host, std::uint32_t source) {

@@ -1,4 +1,4 @@
-// Every host of a job, with what kernels and tools told of it there.
+// Every host of a job, with what its kernel and tools reported.
 #pragma once
 
 #include "model/host_views.h"
@@ -7,7 +7,7 @@
 
 namespace faultline {
 
-// Hosts of which nothing but their name is known are in it, too.
+// Includes hosts of which only the name is known.
 HostViews hosts_of(const JobState& job, const Catalog& catalog);
 
 }  // namespace faultline

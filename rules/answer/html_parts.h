@@ -1,5 +1,5 @@
-// What the parts of the file of HTML share: the same elements and classes as the page at / has, so
-// that one style is for both (http/web/style.css).
+// What the parts of the HTML file share. It has the same elements and classes as the page at /, so
+// that one style serves both (http/web/style.css).
 #pragma once
 
 #include <cstdint>
@@ -22,11 +22,10 @@ std::string grouped_digits(std::uint64_t number);
 std::string fold_in_html(std::string_view summary, std::string_view content);
 std::string section_in_html(std::string_view heading, std::string_view content);
 
-// Text, as code in a block of its own; nothing for none.
+// A block of code; empty if the text is empty.
 std::string code_in_html(std::string_view text);
 
-// A table that scrolls by itself where it is too wide; the columns' names are text of ours, the
-// rows markup.
+// A table that scrolls if it is too wide. `name` and `columns` are trusted text, `rows` is markup.
 std::string table_in_html(std::string_view name, std::initializer_list<std::string_view> columns,
                           std::string_view rows);
 

@@ -16,19 +16,19 @@
 namespace faultline {
 namespace {
 
-constexpr std::size_t kRowsInFull = 16;  // so many hosts have a row each, whatever becomes of them
+constexpr std::size_t kRowsInFull = 16;  // up to so many hosts have a row each
 constexpr std::size_t kMostOddRows = 12;
 constexpr std::size_t kMostInRow = 16;
-constexpr std::size_t kMostTold = 8;  // ranks of which is told where they stand
+constexpr std::size_t kMostTold = 8;  // ranks for which the page says where they stand
 
 struct State {
   std::string_view name;
-  std::string_view glyph;  // for eyes that do not tell red from green
+  std::string_view glyph;  // for readers who cannot tell red from green
   std::string_view brief;
   std::string_view says;
 };
 
-// From the worst on; a host is as its worst rank.
+// The worst first; a host has the state of its worst rank.
 constexpr std::array<State, 6> kStates{{
     {"behind", "◀", "behind", "behind: others wait for it"},
     {"silent", "×", "silent", "silent: its log breaks off"},
@@ -54,11 +54,11 @@ bool holds(const std::vector<Value>& values, const Value& value) {
 struct Cell {
   int rank = -1;
   std::size_t state = kUnseen;
-  const RankView* view = nullptr;  // of those that were seen
+  const RankView* view = nullptr;  // nullptr: never seen
 };
 
 struct HostRow {
-  std::string host;  // empty: of the ranks that were never seen
+  std::string host;  // empty: the ranks that were never seen
   std::vector<Cell> cells;
   std::size_t state = kInStep;
   bool is_blamed = false;
@@ -111,7 +111,7 @@ class Picture {
     }
   }
 
-  // Under no host, unless the cause says where they should be.
+  // They get no host, unless the cause says where they should be.
   void put_unseen(const std::vector<RankView>& ranks) {
     std::set<int> seen;
     for (const RankView& rank : ranks) seen.insert(rank.rank);
@@ -122,7 +122,7 @@ class Picture {
             {.rank = rank});
   }
 
-  // Where the verdict is a hang, whoever is in step waits.
+  // If the verdict is a hang, a rank in step waits.
   std::string_view name_of_state(std::size_t state) const {
     return state == kInStep && diagnosis_.verdict == Verdict::hang ? "waits" : kStates[state].brief;
   }
@@ -148,8 +148,7 @@ class Picture {
 
   static std::string name(int rank) { return rank < 0 ? "?" : std::to_string(rank); }
 
-  // Of a rank that is as it should be there is nothing to say but its number: a large job has
-  // thousands of them.
+  // A rank in step is only a number: a large job has thousands of them.
   std::string drawn(const Cell& cell) const {
     const bool is_blamed = holds(blamed_.ranks, cell.rank);
     if (cell.state == kInStep && !is_blamed)
@@ -187,7 +186,7 @@ class Picture {
     return out;
   }
 
-  // A square for each host that is not drawn in full, and folded its ranks.
+  // A square for each host that is not drawn in full; their ranks are folded.
   std::string folded(std::span<const HostRow> rows) const {
     if (rows.empty()) return {};
     std::string squares;
@@ -211,7 +210,7 @@ class Picture {
                fmt::format("<ul class=\"hosts\" tabindex=\"0\">{}</ul>\n", drawn(rows)));
   }
 
-  // Of those that are not where their peers are.
+  // Where the ranks stand that differ from their peers, or that the cause names.
   std::string standings() const {
     std::string out;
     std::size_t told = 0;

@@ -1,5 +1,5 @@
-// The picture of where the ranks stand, as the page draws it: hosts with a rank that is not as its
-// peers come first; where there are many, the others are folded into a square each.
+// The picture of where the ranks stand, as the page draws it. Hosts with a rank that differs from
+// its peers come first. If there are many hosts, each of the others is only a square.
 #pragma once
 
 #include <string>

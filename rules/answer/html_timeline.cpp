@@ -71,7 +71,7 @@ class Chart {
     return fmt::format("<span class=\"name\" title=\"{0}\">{0}{1}</span>", name, sign);
   }
 
-  // A host's own span is told in words by what was read.
+  // For a host with a bar, the note is only read aloud: "What was read" shows the same.
   static std::string note_of(const TimeRow& row) {
     if (row.note.empty()) return {};
     return fmt::format("<span class=\"note {}\">{}</span>",
@@ -85,7 +85,7 @@ class Chart {
     return (std::clamp(seconds_of(time), from, to) - from) / (to - from) * kWidth;
   }
 
-  // Nothing where all of it lies elsewhere.
+  // Empty if all of it lies outside of the chart.
   std::string box(std::string_view classes, Timestamp from, Timestamp to, double least, int y,
                   int height, std::string_view title = "") const {
     if (to < *rows_.from || from > *rows_.to) return {};
@@ -136,7 +136,7 @@ std::string offsets(const std::vector<ClockOffset>& clocks) {
   std::string out;
   for (const ClockOffset& clock : clocks)
     out += fmt::format(
-        "<li>The clock of {} is {:.1f} s {} ({}); its times are put right here, to some 2 "
+        "<li>The clock of {} is {:.1f} s {} ({}); its times are corrected here, to about 2 "
         "s.</li>\n",
         shown_in_html(clock.host, 80), std::abs(clock.seconds),
         clock.seconds > 0 ? "ahead" : "behind", shown_in_html(clock.basis));

@@ -1,5 +1,5 @@
 // What happened when, and where, as the page draws it: a row for each host and each rank that
-// matters, and a mark as wide as what the stamp of its line leaves open.
+// matters. A mark is as wide as its time is uncertain.
 #pragma once
 
 #include <string>

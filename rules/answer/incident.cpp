@@ -18,7 +18,7 @@ namespace faultline {
 namespace {
 
 constexpr std::size_t kMostEntries = 40;  // of a timeline
-constexpr std::size_t kMostExcluded = 4;  // a fault of more is none of theirs
+constexpr std::size_t kMostExcluded = 4;  // a fault of more hosts is not their own
 
 std::optional<Timestamp> time_of(const std::optional<std::int64_t>& wall_us) {
   if (!wall_us) return std::nullopt;
@@ -61,7 +61,7 @@ std::vector<NextTime> next_time_of(const View& view, const Diagnosis& diagnosis)
   if (diagnosis.verdict == Verdict::healthy) {
     if (calls || view.members.size() < 2) return {};
     return {{std::string(kCalls),
-             "no line tells of a call, so a job that stands looks like one that runs"}};
+             "no line shows a call, so a job that hangs looks like one that runs"}};
   }
   const bool decided = !diagnosis.root_causes.empty() &&
                        diagnosis.root_causes.front().confidence >= limits::decided &&
@@ -70,15 +70,15 @@ std::vector<NextTime> next_time_of(const View& view, const Diagnosis& diagnosis)
   std::vector<NextTime> next;
   if (!calls) {
     next.push_back({std::string(kCalls),
-                    "no line tells which calls each rank made, so ranks cannot be compared"});
+                    "no line shows which calls each rank made, so ranks cannot be compared"});
   } else if (view.lines_are_missing()) {
-    next.push_back({"NCCL_DEBUG_FILE=/tmp/nccl.%h.%p",
-                    "lines were lost where processes share one file or pipe"});
+    next.push_back(
+        {"NCCL_DEBUG_FILE=/tmp/nccl.%h.%p", "lines get lost if processes share one file or pipe"});
   }
   const bool stands = diagnosis.verdict == Verdict::hang || diagnosis.verdict == Verdict::unknown;
   if (stands && view.job.flight().latest().empty() && !dumps_are_written(view))
     next.push_back({"TORCH_NCCL_TRACE_BUFFER_SIZE=2000 TORCH_NCCL_DUMP_ON_TIMEOUT=1",
-                    "a Flight Recorder (of so many entries) tells which operations were started "
+                    "a Flight Recorder (with so many entries) shows which operations were started "
                     "and which completed"});
   const bool kernel_logs = std::ranges::any_of(diagnosis.coverage, [](const HostCoverage& covered) {
     return covered.lines.contains("kernel");
@@ -109,7 +109,7 @@ std::vector<TimelineEntry> timeline_of(const Diagnosis& diagnosis) {
       timeline.push_back(std::move(entry));
     }
   }
-  // Causes stay before what has the same time, or none.
+  // Causes stay before other findings of the same time, or without a time.
   std::ranges::stable_sort(timeline, {}, [](const TimelineEntry& entry) {
     return std::make_tuple(!entry.time, entry.time.value_or(Timestamp{}));
   });

@@ -1,4 +1,4 @@
-// What a diagnosis tells besides its findings: coverage, what to switch on next time, the timeline,
+// What a diagnosis says besides its findings: coverage, what to switch on next time, the timeline,
 // which hosts to leave out.
 #pragma once
 
@@ -11,10 +11,10 @@ namespace faultline {
 
 std::vector<HostCoverage> coverage_of(const View& view);
 
-// As few settings as would have decided what the diagnosis leaves open.
+// The few settings that would have decided what the diagnosis leaves open.
 std::vector<NextTime> next_time_of(const View& view, const Diagnosis& diagnosis);
 
-// Of all findings; the diagnosis knows the clocks' offsets.
+// Of all findings, corrected by diagnosis.clock_offsets.
 std::vector<TimelineEntry> timeline_of(const Diagnosis& diagnosis);
 
 Exclusion exclusion_of(const Catalog& catalog, const std::vector<Finding>& root_causes);

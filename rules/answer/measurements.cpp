@@ -93,7 +93,7 @@ std::string in_words(const View& view, const PartRecord& record) {
   return {};
 }
 
-// A report without a complaint tells that the processes live, and not that they get anywhere.
+// A report without an error shows that the processes live, but not that they make progress.
 std::string ras_in_words(const View& view) {
   const JobReport* report = view.job.reports().latest();
   if (report == nullptr || report->largest == 0 || report->seen < report->largest) return {};
@@ -101,8 +101,8 @@ std::string ras_in_words(const View& view) {
     if (communicator.missing > 0 || (communicator.errors != "OK" && !communicator.errors.empty()))
       return {};
   return fmt::format(
-      "ncclras: all {} ranks answered and none was behind; a second report a minute later tells "
-      "whether they move.",
+      "ncclras: all {} ranks answered and none was behind; a second report a minute later would "
+      "show whether they move.",
       report->largest);
 }
 

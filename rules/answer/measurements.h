@@ -1,4 +1,4 @@
-// What was measured of networks and collectives, in words: said even where it accuses nobody.
+// What was measured of networks and collectives, in words; said even if it accuses nobody.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// The style of the page at /, which a file of HTML carries along.
+// The style of the page at /; the HTML file includes it.
 #pragma once
 
 #include <string_view>

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kMostPids = 16;
 
-// Not the name of a host in the query, but a command that tells it.
+// Stands in the query for the name of a host: the shell fills it in.
 constexpr std::string_view kAnyHost = "$(hostname)";
 
 bool is_one_of_a_url(unsigned char c) {
@@ -24,7 +24,7 @@ std::string upload_url(std::string_view server, std::string_view query) {
   return fmt::format("{0}{1}/api/v1/ingest?{2}{0}", quote, server, query);
 }
 
-// Ranks of one process have one number.
+// Ranks of one process share one pid.
 std::vector<std::int64_t> pids_of(const View& view, const Subject& subject) {
   std::vector<std::int64_t> pids;
   std::string host;
@@ -38,8 +38,8 @@ std::vector<std::int64_t> pids_of(const View& view, const Subject& subject) {
   return pids.size() > kMostPids ? std::vector<std::int64_t>{} : pids;
 }
 
-// One that is to be sent as it is, or what a command prints. Without a server it is put into a file
-// whose name tells its host.
+// The command that sends a file, or what another command prints. Without a server, what is printed
+// goes into a file that is named after the host.
 std::string whole_command(const MissingEvidence& missing, const ServerAddress& server) {
   const bool is_file = missing.command.empty();
   if (missing.query.empty() || (is_file && server.url.empty())) return missing.command;

@@ -1,4 +1,4 @@
-// Commands that can be pasted: whose processes, and which server, filled in.
+// Commands that can be pasted, with the processes and the server filled in.
 #pragma once
 
 #include <string>
@@ -11,20 +11,21 @@
 
 namespace faultline {
 
-// The subject, with the processes of its ranks where all of them are on one host.
+// The subject, with the processes of its ranks if all of them are on one host.
 AdviceSubject advice_subject(const View& view, const Subject& subject);
 
-// Leaves nothing open in what is advised.
+// Fills in all placeholders of the finding's actions.
 void complete_actions(const View& view, Finding& finding);
 
 // The query of an upload to the job: "job=llama&host=gpu-node-3".
 std::string upload_query(const View& view, std::string_view name, std::string_view value);
-std::string upload_query_of_any_host(const View& view);  // the one that sends it
+std::string upload_query_of_any_host(const View& view);  // the host that sends it
 
-// What a server is told and asked by whoever reads the diagnosis; none for a diagnosis of files.
+// Completes the commands that send evidence to the server. Without a server (a diagnosis of files),
+// they write the evidence into files.
 Diagnosis addressed(Diagnosis diagnosis, ServerAddress server);
 
-// Nobody but an operator's own shell can be asked to send to it.
+// Whether the URL is safe to put into a command: http or https and a plain address, nothing else.
 bool is_server(std::string_view url);
 
 }  // namespace faultline

@@ -14,7 +14,7 @@ using std::chrono::microseconds;
 
 constexpr microseconds kTrusted = std::chrono::seconds(2);  // clocks of different hosts
 
-// A stamp without a fraction is of a log that prints seconds.
+// A stamp without a fraction comes from a log that prints whole seconds.
 microseconds open_by_digits(Timestamp time) {
   const std::string text = to_rfc3339(time);
   const std::size_t point = text.find('.');
@@ -54,7 +54,7 @@ microseconds PutRight::ahead(const std::string& host) const {
   return known == ahead_.end() ? microseconds(0) : known->second;
 }
 
-// A clock that is put right is right as far as any is trusted.
+// A corrected clock is right to kTrusted.
 Leeway PutRight::between(const std::string& host, Timestamp time,
                          std::optional<microseconds> open) const {
   const microseconds margin = ahead_.contains(host) ? kTrusted : microseconds(0);
@@ -62,7 +62,7 @@ Leeway PutRight::between(const std::string& host, Timestamp time,
   return {right - margin, right + open.value_or(open_by_digits(time)) + margin};
 }
 
-// Its time is put right already.
+// The entry's time is corrected already, and between() corrects again: so undo it first.
 Leeway PutRight::of_event(const TimelineEntry& entry) const {
   const auto known = heard_.dated.find(entry.finding);
   return between(entry.host, *entry.time + ahead(entry.host),

@@ -1,5 +1,5 @@
-// Times of one job beside each other: those of clocks that are off put right, each as wide as what
-// is known of it.
+// Makes the times of one job comparable: corrects clocks that are off, and gives each time as the
+// range in which it lies.
 #pragma once
 
 #include <chrono>
@@ -13,13 +13,13 @@
 
 namespace faultline {
 
-// From the earliest to the latest that it can be.
+// The earliest and the latest that a time can be.
 struct Leeway {
   Timestamp from;
   Timestamp to;
 };
 
-// What was heard first and last.
+// The first and the last time that something was heard.
 struct Reach {
   Leeway first;
   Leeway last;
@@ -30,19 +30,19 @@ class PutRight {
  public:
   PutRight(const Diagnosis& diagnosis, const Heard& heard);
 
-  // Stamps that name their zone stand beside others that name none, which may be hours off.
+  // Some stamps name their time zone and others do not: these may be hours off.
   bool zones_differ() const { return zones_differ_; }
   bool is_any_clock_off() const { return !ahead_.empty(); }
 
   // What a stamp would say if the clock of its host were right.
   Timestamp stamp(const std::string& host, Timestamp time) const { return time - ahead(host); }
-  // As wide as its digits leave open, unless that is known.
+  // The range of the time. Without `open`, the digits of the stamp say how exact it is.
   Leeway between(const std::string& host, Timestamp time,
                  std::optional<std::chrono::microseconds> open = std::nullopt) const;
   Leeway of_event(const TimelineEntry& entry) const;
 
-  std::optional<Reach> reach_of(const HeardRank& rank) const;       // nothing: no line is dated
-  std::optional<Reach> firm_reach_of(const HeardRank& rank) const;  // that no zone makes doubtful
+  std::optional<Reach> reach_of(const HeardRank& rank) const;       // nullopt: no line is dated
+  std::optional<Reach> firm_reach_of(const HeardRank& rank) const;  // by times with a sure zone
 
  private:
   std::chrono::microseconds ahead(const std::string& host) const;

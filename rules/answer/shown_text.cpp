@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kNoCharacter = "\xef\xbf\xbd";  // U+FFFD
 
-// Terminals obey those of U+0080 to U+009F as they do those of ASCII.
+// Terminals obey the control characters U+0080 to U+009F as well as those of ASCII.
 bool is_control(std::string_view character) {
   const auto first = static_cast<unsigned char>(character.front());
   if (character.size() == 1) return first < 0x20 || first == 0x7f;

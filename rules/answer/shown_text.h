@@ -1,4 +1,4 @@
-// Log lines are strangers' text. What shows them to a person makes them harmless first.
+// Log lines are text of strangers. It is made harmless before it is shown to a person.
 #pragma once
 
 #include <string>

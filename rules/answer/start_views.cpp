@@ -19,7 +19,7 @@ void list_nics(const View& view, JobDetail& detail) {
   detail.nics.assign(nics.begin(), nics.end());
 }
 
-// One question: its answers, most common first.
+// One question: its answers. All but the most common one name their hosts.
 void list_answers(const std::string& question,
                   const std::map<std::string, std::set<std::string>>& hosts_by_answer,
                   JobDetail& detail) {

@@ -1,4 +1,4 @@
-// What a job's start looked like, for people who ask.
+// What a job's processes printed at its start: NICs, settings, versions.
 #pragma once
 
 #include "model/views.h"

@@ -13,7 +13,7 @@
 namespace faultline {
 namespace {
 
-// What was read, and not understood, and keeps all else from being called healthy.
+// An error that no rule understands: it keeps the job from being called healthy.
 const Finding* doubt_in(const Diagnosis& diagnosis) {
   const auto doubt = std::ranges::find_if(diagnosis.observations, [](const Finding& finding) {
     return is(finding.cause, Trait::not_understood) && finding.part_of_job &&
@@ -22,7 +22,7 @@ const Finding* doubt_in(const Diagnosis& diagnosis) {
   return doubt == diagnosis.observations.end() ? nullptr : &*doubt;
 }
 
-// Who was heard, where it is not yet known what became of the job.
+// How many ranks were heard, while the job is not judged yet.
 std::string arrived_so_far(const RankTally& ranks) {
   if (ranks.expected > ranks.seen)
     return fmt::format("{} of {} ranks have been heard", ranks.seen, ranks.expected);
@@ -38,13 +38,14 @@ std::string summary_before_the_end(const Diagnosis& diagnosis) {
     summary += fmt::format(" So far: {}.", diagnosis.so_far.front().title);
   if (diagnosis.verdict == Verdict::running) return summary;
   summary += " More of the logs may still come";
-  summary += diagnosis.judged_in && diagnosis.judged_in->count() > 0
-                 ? fmt::format("; judged in {} s unless it does.", diagnosis.judged_in->count())
-                 : std::string(".");
+  summary +=
+      diagnosis.judged_in && diagnosis.judged_in->count() > 0
+          ? fmt::format("; if none comes, the job is judged in {} s.", diagnosis.judged_in->count())
+          : std::string(".");
   return summary;
 }
 
-// Of what no finding accuses.
+// The summary if there is no root cause.
 std::string summary_of_nothing(const View& view, const Diagnosis& diagnosis) {
   if (diagnosis.verdict == Verdict::healthy) {
     const std::string word = own_word_of_its_end(view);

@@ -10,7 +10,7 @@
 namespace faultline {
 namespace {
 
-// As the timeline has it, which puts right what clocks say.
+// The time in the timeline, which corrects clocks.
 std::optional<Timestamp> time_of(const Diagnosis& diagnosis, const Finding& finding) {
   const auto entry = std::ranges::find(diagnosis.timeline, finding.id, &TimelineEntry::finding);
   return entry == diagnosis.timeline.end() ? finding.first_seen : entry->time;
@@ -24,7 +24,7 @@ Action step_of(const MissingEvidence& missing) {
       .command = missing.command};
 }
 
-// What decides between those that are possible; before a job is judged, to wait.
+// Get the evidence that decides between possible causes. Before a job is judged: wait.
 Action step_of_undecided(const Diagnosis& diagnosis) {
   const ServerAddress& server = diagnosis.server;
   const std::string ask =
@@ -33,11 +33,10 @@ Action step_of_undecided(const Diagnosis& diagnosis) {
           : fmt::format("{} -s '{}/api/v1/jobs/{}/diagnosis?format=text'", curl_command(server),
                         server.url, percent_encoded(diagnosis.job));
   if (diagnosis.judged_in && diagnosis.verdict == Verdict::undecided)
-    return {
-        .what = fmt::format("Ask again in {} s, when it is judged unless more of its logs comes.",
-                            diagnosis.judged_in->count()),
-        .where = "",
-        .command = ask};
+    return {.what = fmt::format("Ask again in {} s: the job is judged then, unless more logs come.",
+                                diagnosis.judged_in->count()),
+            .where = "",
+            .command = ask};
   const auto helps = std::ranges::find_if(
       diagnosis.missing_evidence, [](const MissingEvidence& it) { return !it.command.empty(); });
   return helps == diagnosis.missing_evidence.end() ? Action{} : step_of(*helps);

@@ -15,7 +15,7 @@ std::string_view name_of(Enum value) {
   return boost::describe::enum_to_string(value, "?");
 }
 
-// Causes by how sure they are. Nobody is blamed with what is only possible.
+// Causes by how sure they are. A possible cause blames nobody.
 struct Causes {
   std::vector<const Finding*> sure;
   std::vector<const Finding*> possible;
@@ -25,19 +25,19 @@ struct Causes {
 };
 Causes causes_of(const Diagnosis& diagnosis);
 
-// When the trouble began: of the culprit, or of what followed where no line of it carries a time.
+// When the trouble began: the time of the culprit. If it has none, the first time of what followed.
 std::optional<Timestamp> trouble_since(const Diagnosis& diagnosis);
 
-// "hang since 2026-03-05T02:00:35Z"; without a time where no line carries one.
+// "hang since 2026-03-05T02:00:35Z"; without a time if no line carries one.
 std::string verdict_of(const Diagnosis& diagnosis);
 
-// Who or what it is; what is known so far; or that nothing is.
+// The culprit; if none is sure, what is known instead.
 std::string culprit_of(const Diagnosis& diagnosis);
 
-// The one to take now; empty: none.
+// The step to take now; empty: none.
 Action next_step(const Diagnosis& diagnosis);
 
-// Tells a server that somebody takes care of the first cause; empty: there is none to tell.
+// The command that acknowledges the first cause; empty: there is no cause, or no server.
 std::string acknowledge_command(const Diagnosis& diagnosis);
 
 // What followed from the first cause, in order.

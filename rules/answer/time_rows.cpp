@@ -20,10 +20,10 @@ using std::chrono::microseconds;
 
 constexpr std::size_t kMostHosts = 10;
 constexpr std::size_t kMostRanks = 8;
-constexpr std::size_t kMostUnheard = 2;  // an empty row tells nothing more than its name
-constexpr std::size_t kOwn = 2;          // an event of so many ranks is theirs
+constexpr std::size_t kMostUnheard = 2;  // an empty row shows nothing but its name
+constexpr std::size_t kOwn = 2;          // an event of at most so many ranks stands in their rows
 
-// Why a rank has a row of its own, the firmest first.
+// Why ranks have a row of their own. The strongest reason comes first.
 struct Group {
   std::string_view state;
   std::string_view in_words;
@@ -66,7 +66,7 @@ class Rows {
     return things > 1;
   }
 
-  // Who has several reasons has a row for the firmest.
+  // A rank with several reasons has a row for the strongest.
   void choose_ranks() {
     const Causes causes = causes_of(diagnosis_);
     const Finding* first = causes.first();
@@ -108,7 +108,7 @@ class Rows {
       if (unheard_.contains(rank) && taken_unheard_.insert(rank).second)
         group.unheard.push_back(rank);
     if (group.size() == 0) return;
-    // Some of them, chosen by nothing, would tell less than what all have in common.
+    // If not all fit, a few arbitrary ranks would say less than what all have in common.
     if (group.size() > std::min(group.most, kMostRanks - shown_)) {
       groups_.push_back(std::move(group));
       return;
@@ -129,7 +129,7 @@ class Rows {
     return std::ranges::find(ranks, rank) != ranks.end();
   }
 
-  // Whichever reason it has its row for.
+  // The state of the rank, whatever the reason for its row.
   std::string_view state_of(const Group& group, int rank) const {
     if (!group.state.empty()) return group.state;
     if (behind_.contains(rank)) return "behind";
@@ -168,7 +168,7 @@ class Rows {
                 .ranks = {rank},
                 .state = "unseen",
                 .note = "never heard: no line of it was seen"};
-    // Where the cause says where it should be.
+    // The cause may say where it should be.
     if (const Finding* first = causes_of(diagnosis_).first();
         first != nullptr && first->subject.hosts.size() == 1 && is_in(first->subject.ranks, rank))
       row.host = first->subject.hosts.front();
@@ -188,7 +188,7 @@ class Rows {
     return {.finding = entry.finding, .from = from, .to = to};
   }
 
-  // It is drawn above the others.
+  // So that it is drawn above the others.
   void put_cause_last(TimeRow& row) const {
     const Finding* first = causes_of(diagnosis_).first();
     std::ranges::stable_partition(row.marks, [&](const TimeMark& mark) {
@@ -196,7 +196,7 @@ class Rows {
     });
   }
 
-  // Those on which something happened, then those of ranks that have a row.
+  // Hosts on which something happened, then those of ranks that have a row.
   void put_hosts() {
     std::vector<std::string> hosts;
     const auto want = [&](const std::string& host) {
@@ -216,19 +216,19 @@ class Rows {
         ++left_out;
     }
     if (left_out > 0)
-      out_.doubts.push_back(fmt::format("{} more, on which something happened, {} not drawn.",
-                                        counted_in_html(left_out, "host", "hosts"),
+      out_.doubts.push_back(fmt::format("{} on which something happened {} not drawn.",
+                                        counted_in_html(left_out, "more host", "more hosts"),
                                         left_out == 1 ? "is" : "are"));
   }
 
   TimeRow row_of_host(const std::string& host) const {
     TimeRow row{
-        .kind = TimeRow::Kind::host, .name = host.empty() ? "no one host" : host, .host = host};
+        .kind = TimeRow::Kind::host, .name = host.empty() ? "no single host" : host, .host = host};
     const auto span = std::ranges::find(diagnosis_.coverage, host, &HostCoverage::host);
     if (!host.empty() && span != diagnosis_.coverage.end()) {
       if (span->from && span->to) {
         const Reach reach{times_.between(host, *span->from), times_.between(host, *span->to)};
-        // Which of its logs name a zone is not known.
+        // It is not known which of its logs name a time zone.
         put_reach(reach, times_.zones_differ() ? std::nullopt : std::optional(reach), row);
         row.note = "lines dated " + stretch_in_words(times_.stamp(host, *span->from),
                                                      times_.stamp(host, *span->to), true);
@@ -242,7 +242,7 @@ class Rows {
     return row;
   }
 
-  // Below their hosts; those of no host come last.
+  // Rows of ranks stand below their hosts; those without a host come last.
   void put_ranks() {
     std::vector<TimeRow> all;
     const auto put_those_of = [&](const std::string& host) {
@@ -277,8 +277,8 @@ class Rows {
   // What the ranks of a group have in common.
   struct Common {
     std::optional<Reach> reach;
-    std::optional<Reach> firm;         // none: not of each of them
-    std::optional<Timestamp> soonest;  // the stamp of the first that was not heard any more
+    std::optional<Reach> firm;         // none: some rank has no such times
+    std::optional<Timestamp> soonest;  // the last stamp of the rank that fell silent first
     std::optional<Timestamp> latest;
     std::size_t undated = 0;
     bool names_zone = true;
@@ -339,11 +339,12 @@ class Rows {
     const std::string did = group.heard.empty() ? "" : group.heard.front()->did;
     if (!did.empty() && group.heard.size() > 1 &&
         std::ranges::all_of(group.heard, [&](const HeardRank* it) { return it->did == did; }))
-      parts.push_back("of each the " + did);
+      parts.push_back("each: " + did);
     return fmt::format("{}", fmt::join(parts, "; "));
   }
 
-  // From what happened and where ranks stopped to the last line: a job may have run for days.
+  // Draws only from the first event, or the first rank that stopped, to the last line: a job may
+  // have run for days.
   void bound() {
     std::optional<Timestamp> from;
     std::optional<Timestamp> to;
@@ -367,7 +368,7 @@ class Rows {
     out_.to = *to + pad;
   }
 
-  // What the lines of calls say, too; a clock that is off would place it elsewhere.
+  // as_of includes lines of calls, but is wrong if a clock is off.
   std::optional<Timestamp> last_line() const {
     std::optional<Timestamp> last = times_.is_any_clock_off() ? std::nullopt : diagnosis_.as_of;
     for (const HostCoverage& host : diagnosis_.coverage) {
@@ -394,8 +395,7 @@ class Rows {
     }
     if (coarse > 0)
       out_.doubts.push_back(fmt::format(
-          "{} of these times {} known to {}: which came first within {}, nobody can "
-          "tell.",
+          "{} of these times {} known to {}; the order of events within {} is unknown.",
           coarse == dated ? "All" : std::to_string(coarse), coarse == 1 && dated > 1 ? "is" : "are",
           *widest > std::chrono::seconds(1)
               ? fmt::format("a second or worse, up to {:.0f} s",
@@ -407,13 +407,13 @@ class Rows {
     if (hosts.size() > 1) out_.doubts.emplace_back("Clocks of different hosts are trusted to 2 s.");
     if (times_.zones_differ())
       out_.doubts.emplace_back(
-          "Some stamps name no time zone and are read as UTC: beside the others they may be hours "
-          "off.");
+          "Some timestamps name no time zone and are read as UTC: they may be hours off from the "
+          "others.");
     if (std::ranges::any_of(out_.rows, [](const TimeRow& row) {
           return row.note.find("last call") != row.note.npos;
         }))
       out_.doubts.emplace_back(
-          "A last call is one that was entered; that it finished is said where a line tells so.");
+          "A last call is one that was entered; a row says that it finished only if a line does.");
   }
 
   const Diagnosis& diagnosis_;

@@ -1,5 +1,5 @@
 // What happened when, and where, in rows to be drawn: hosts, below each its ranks that matter, then
-// all other ranks in a row for what they have in common. A time is as wide as what is known of it.
+// rows for what other ranks have in common. Each time is the range in which it lies.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace faultline {
 
-// An event: somewhere between the two.
+// An event, at some time from `from` to `to`.
 struct TimeMark {
   std::string finding;
   Timestamp from;
@@ -26,14 +26,14 @@ struct TimeRow {
   std::string host;  // empty: of none, or of several
   std::vector<int> ranks;
   std::string state;  // "behind", "silent", "unseen"; empty: nothing is known against it
-  // By dated lines: heard from `from` or later to `to` or sooner; surely (and each of several) over
-  // the time between the other two. None: nothing dates it.
+  // By dated lines: heard at most from `from` to `to`, and surely from `surely_from` to `surely_to`
+  // (each of several ranks). None: no line is dated.
   std::optional<Timestamp> from;
   std::optional<Timestamp> surely_from;
   std::optional<Timestamp> surely_to;
   std::optional<Timestamp> to;
-  std::string note;             // the same in words, and the last that it did
-  std::vector<TimeMark> marks;  // that of the first cause is the last
+  std::string note;             // the same in words, and the last thing that it did
+  std::vector<TimeMark> marks;  // the mark of the first cause comes last
 };
 
 std::string_view name_of_kind(TimeRow::Kind kind);  // "host"
@@ -43,10 +43,10 @@ struct TimeRows {
   std::optional<Timestamp> to;
   std::optional<Timestamp> last_line;
   std::vector<TimeRow> rows;        // none: they would show nothing but one event
-  std::vector<std::string> doubts;  // what these times do not tell, a sentence each
+  std::vector<std::string> doubts;  // what these times do not show, a sentence each
 };
 
-// Without what was heard of ranks there are rows of hosts alone.
+// Without `heard` there are only rows of hosts.
 TimeRows time_rows_of(const Diagnosis& diagnosis, const Heard& heard = {});
 
 }  // namespace faultline

@@ -8,7 +8,7 @@
 namespace faultline {
 namespace {
 
-// 2026-03-05 02:31:07 UTC, or without it where the zone is not told.
+// 2026-03-05 02:31:07 UTC; without "UTC" if the zone is not known.
 std::string clock_in_words(const EventTime& time) {
   std::string text = to_rfc3339(std::chrono::floor<std::chrono::seconds>(*time.wall()));
   text[text.find('T')] = ' ';
@@ -39,7 +39,7 @@ std::string phase_in_words(const Training& training) {
     case Training::Phase::evaluating:
       return fmt::format("; then an evaluation began{}", at);
     case Training::Phase::ended:
-      return "; it came to its end";
+      return "; it ended";
     case Training::Phase::steps:
       break;
   }

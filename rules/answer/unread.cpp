@@ -17,7 +17,7 @@ bool is_decided(const Diagnosis& diagnosis) {
           diagnosis.root_causes.front().confidence >= limits::least_to_blame);
 }
 
-// A line of which something was told is read, whatever words stand in it.
+// Whether a finding shows the line: then it is read, whatever its words.
 bool is_told(const Diagnosis& diagnosis, const Evidence& line) {
   const auto holds = [&](const std::vector<Finding>& findings) {
     return std::ranges::any_of(findings, [&](const Finding& finding) {
@@ -36,7 +36,7 @@ std::vector<UnreadNote> unread_of(const View& view, const Diagnosis& diagnosis) 
   std::vector<const UnreadLine*> lines;
   for (const auto& [form, line] : view.job.unread_lines().all())
     if (line.tells != TroubleKind::hints) lines.push_back(&line);
-  // What ended something tells more than what did not work, and what began it comes first.
+  // Lines about an end come before lines about a failure; then the order of the log counts.
   const auto order = [&](const UnreadLine* it) {
     return std::tuple(it->tells != TroubleKind::ends,
                       view.job.sources().at(it->line.source).source.name, it->line.line);

@@ -1,4 +1,4 @@
-// Lines that look like trouble and that nobody reads, for whoever is left without a sure cause.
+// Lines that look like trouble and that no rule reads: shown if no cause is sure.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace faultline {
 
-// None where a cause is sure, or all is well.
+// Empty if a cause is sure or the job is healthy.
 std::vector<UnreadNote> unread_of(const View& view, const Diagnosis& diagnosis);
 
 }  // namespace faultline

@@ -19,7 +19,7 @@ struct Standings {
   View view;
 };
 
-// By member; nullptr where a member cannot be compared with others.
+// By member; nullptr if it cannot be compared with others.
 std::vector<const Alignment*> alignments_by_member(const View& view) {
   std::vector<const Alignment*> by_member(view.job.progress().members().size());
   for (const Alignment& alignment : view.alignments)

@@ -17,11 +17,11 @@ namespace {
 constexpr std::size_t kMostForms = 3;
 
 std::string whose(const std::string& dialect) {
-  if (dialect == "nccl") return "NCCL's";
-  if (dialect == "kernel") return "the kernel's";
-  if (dialect == "torch") return "PyTorch's";
-  if (dialect == "python") return "Python's";
-  if (dialect == "training") return "the training's steps";
+  if (dialect == "nccl") return "NCCL";
+  if (dialect == "kernel") return "the kernel";
+  if (dialect == "torch") return "PyTorch";
+  if (dialect == "python") return "Python";
+  if (dialect == "training") return "training steps";
   return dialect;
 }
 
@@ -55,7 +55,7 @@ std::string what_was_read(const View& view) {
                                 form == "nccl" ? ranks_heard(view) : ""));
   }
   std::string text = fmt::format("Read: {}", fmt::join(parts, ", "));
-  if (lines > known) text += fmt::format("; {} of no form that is known", lines - known);
+  if (lines > known) text += fmt::format("; {} of an unknown form", lines - known);
   return text + ".";
 }
 

@@ -1,4 +1,4 @@
-// What an answer rests on, in a line: for whoever pasted a file or two and is told that nothing was
+// What an answer rests on, in a line: for a user who sent a file or two and reads that nothing was
 // found in them.
 #pragma once
 
@@ -8,8 +8,8 @@
 
 namespace faultline {
 
-// "Read: 212 lines of NCCL's (9 of 16 ranks, no calls), 40 of the kernel's; 3 of no form that is
-// known."; empty: no line was known.
+// "Read: 212 lines of NCCL (9 of 16 ranks, no calls), 40 of the kernel; 3 of an unknown form.";
+// empty: no line had a known form.
 std::string what_was_read(const View& view);
 
 }  // namespace faultline

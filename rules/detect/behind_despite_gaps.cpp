@@ -16,30 +16,31 @@
 namespace faultline {
 namespace {
 
-// Where lines are missing, every rank seems to be behind somewhere: the lines that would show it
-// further on are lost. So two stories are weighed against each other: one rank stopped and all
-// others went on from there, or all stopped at the same call and chance took different lines.
-constexpr double kHealthyJobs = 20;  // for one in which a rank stopped and says nothing
-// Below this the other story fits as well.
+// If lines are missing, every rank seems to be behind somewhere, because lines of its later calls
+// are lost. So two explanations are weighed against each other: one rank stopped and all others
+// went on from there, or all ranks stopped at the same call and each log lost other lines by
+// chance.
+constexpr double kHealthyJobs = 20;  // for each job in which a rank stopped silently
+// Below this probability the other explanation fits as well.
 constexpr double kSureStory = 19.0 / 20;
 constexpr std::size_t kMostLinesOfWitness = 2;
-constexpr int kRounds = 4;             // of learning where ranks usually stopped
-constexpr double kUnusual = 1.0 / 20;  // that it was somewhere else
-// Half of the ranks left their communicators in good order: the job was over.
+constexpr int kRounds = 4;             // of estimating where ranks usually stop
+constexpr double kUnusual = 1.0 / 20;  // chance that a rank ended at an unusual place
+// If more than half of the ranks closed their communicators cleanly, the job was over.
 constexpr std::size_t kOverIfOneOf = 2;
 
 struct Suspect {
   std::size_t place = 0;     // index into the program's places
   double probability = 0;    // that it stopped alone
-  std::size_t made = 0;      // calls of the program
-  std::size_t short_by = 0;  // of what half of the others made
+  std::size_t made = 0;      // calls of the program that it made
+  std::size_t short_by = 0;  // calls fewer than half of the others made
 };
 
 double log_of(double value) {
   return value > 0 ? std::log(value) : -std::numeric_limits<double>::max() / 1e6;
 }
 
-// Where the workers of this job stopped, as a whole: what is to be expected of one of them.
+// The distribution of the places where workers of this job stopped: the prior for one worker.
 std::vector<double> usual_ends(const ProgramOrder& program) {
   const std::size_t size = program.calls.size() + 1;
   std::vector<double> usual(size, 1.0 / static_cast<double>(size));
@@ -57,7 +58,7 @@ std::vector<double> usual_ends(const ProgramOrder& program) {
   return usual;
 }
 
-// By k: log of the likelihood of having gone further than k.
+// For each k: the log of the likelihood that the worker went further than k.
 std::vector<double> went_further(const std::vector<double>& likelihood,
                                  const std::vector<double>& usual) {
   std::vector<double> logs(likelihood.size());
@@ -123,7 +124,7 @@ std::optional<Suspect> who_stopped(const ProgramOrder& program) {
   if (sum <= 0) return std::nullopt;
   suspect.probability /= sum;
   suspect.short_by = short_of_half_the_others(program, suspect.place, suspect.made);
-  // How many ranks would fall so short because nothing but their last lines were lost.
+  // The number of ranks expected to fall this short only because their last lines were lost.
   const double by_chance =
       static_cast<double>(workers) * std::pow(program.loss, static_cast<double>(suspect.short_by));
   suspect.probability /= 1 + kHealthyJobs * by_chance;
@@ -148,7 +149,7 @@ Sureness sureness_of_suspect(const ProgramOrder& program, const Suspect& suspect
 Suspicion describe_suspect(const View& view, const ProgramOrder& program, const Suspect& suspect) {
   const Worker& worker = view.workers.all[program.places[suspect.place].worker];
   const ProgramCall& next = program.calls[suspect.made];
-  // Its last line, and the communicator in which it is waited for.
+  // Its last line, and the communicator on which its peers wait for it.
   std::size_t last = worker.members.front();
   std::string communicator;
   for (std::size_t index : worker.members) {
@@ -163,14 +164,14 @@ Suspicion describe_suspect(const View& view, const ProgramOrder& program, const 
   Suspicion suspicion;
   suspicion.stops_job = true;
   suspicion.sure = sureness_of_suspect(program, suspect);
-  // Where the lines fit a job in which nobody stopped, they do not tell that it did.
+  // If the lines also fit a job in which nobody stopped, they do not show a hang.
   suspicion.verdict = suspicion.sure.has(Ground::other_story) ? Verdict::unknown : Verdict::hang;
   suspicion.since = view.member(last).last_line.time;
   Finding& finding = suspicion.finding;
   finding.cause = Cause::collective_rank_behind;
   finding.title = fmt::format(
-      "{} stopped about {} before half of its peers, and its next would be {}{}{}; about {:.0f} % "
-      "of the lines are missing",
+      "{} stopped about {} earlier than half of its peers; its next call would be {}{}{}; about "
+      "{:.0f} % of the lines are missing",
       people_of(view, {last}), counted(suspect.short_by, "call"),
       view.job.progress().signature(next.symbol).function,
       communicator.empty() ? "" : " of communicator ", communicator,
@@ -181,7 +182,7 @@ Suspicion describe_suspect(const View& view, const ProgramOrder& program, const 
   if (!communicator.empty()) finding.subject.communicators = {communicator};
   if (view.member(last).last_line.known())
     finding.evidence.push_back(view.evidence(view.member(last).last_line));
-  // And of one who went on.
+  // Also a line of the worker that went furthest.
   std::size_t furthest = suspect.place;
   for (std::size_t i = 0; i < program.places.size(); ++i)
     if (likeliest(program.places[i].likelihood) > likeliest(program.places[furthest].likelihood))

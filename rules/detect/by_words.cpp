@@ -17,10 +17,10 @@ namespace faultline {
 namespace {
 
 constexpr std::size_t kMostClasses = 2;
-constexpr std::int64_t kBootUs = 60'000'000;  // drivers try much while a host starts
+constexpr std::int64_t kBootUs = 60'000'000;  // drivers print many errors while a host starts
 
 struct Hinted {
-  std::size_t hint = 0;  // the lower, the more it tells
+  std::size_t hint = 0;  // its place in the list of hints: a lower one says more
   Evidence line;
   EventTime time;
   std::string host;
@@ -28,7 +28,7 @@ struct Hinted {
 };
 using HintedLines = std::map<Cause, std::vector<Hinted>>;
 
-// `known`: what is said of the line already.
+// `known`: the class that a finding already gives the line.
 void add(const View& view, Hinted line, Cause known, HintedLines& found) {
   const auto hint = view.catalog.hints->of(line.line.text);
   if (!hint) return;
@@ -37,7 +37,7 @@ void add(const View& view, Hinted line, Cause known, HintedLines& found) {
   if (cause != known) found[cause].push_back(std::move(line));
 }
 
-// The host was just starting, or the training went on: then nothing came of it.
+// The host was just starting, or training went on after the line: the line had no consequence.
 bool came_to_nothing(const View& view, const LineRef& line, const LineRef* step) {
   const EventTime time = view.job.dated(line);
   if (time.uptime_us && *time.uptime_us < kBootUs) return true;
@@ -71,7 +71,7 @@ void add_not_understood(const View& view, const std::vector<Finding>& observed,
   }
 }
 
-// A rule that understands another line of the same host tells of the same, and more.
+// If a rule understands another line of this class on the same host, its finding says more.
 void drop_what_is_understood(const std::vector<Finding>& observed, HintedLines& found) {
   for (const Finding& finding : observed) {
     if (is(finding.cause, Trait::not_understood)) continue;
@@ -110,13 +110,13 @@ Suspicion suspicion_of_words(const View& view, Cause cause, const std::vector<Hi
   finding.cause = cause;
   finding.severity = Severity::warning;
   finding.count = lines.size();
-  finding.title = fmt::format("Perhaps {}, by the words of a line that no rule understands",
+  finding.title = fmt::format("Perhaps {} (guessed from the words of a line that no rule reads)",
                               view.catalog.hints->all()[first.hint].about);
   for (const Hinted& hinted : lines)
     if (finding.evidence.size() < kMostLines) finding.evidence.push_back(hinted.line);
   finding.actions.push_back(
-      {.what = "Read the line and those around it. If it tells what happened, a signature of your "
-               "own makes it known from then on.",
+      {.what = "Read the line and the lines around it. If it says what happened, write a signature "
+               "for it; Faultline then knows such lines.",
        .where = first.host,
        .command = {}});
   finding.subject = subject_of(view, first);

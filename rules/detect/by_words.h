@@ -1,5 +1,5 @@
-// What lines that no rule knows may be about, by their words alone: for whoever is left with
-// nothing else. Not among all_detectors(), as it is asked only then.
+// Guesses what lines that no rule knows may be about, from their words alone. Used only if nothing
+// else was found, so it is not among all_detectors().
 #pragma once
 
 #include <string_view>
@@ -12,8 +12,8 @@ namespace faultline {
 
 inline constexpr std::string_view kByWords = "by_words";
 
-// A few, of different classes. `observed`: findings that accuse nobody; the lines of those that say
-// that nothing here can read them count as well.
+// Returns a few suspicions, each of another class. `observed`: findings that accuse nobody; the
+// lines of those that no rule understands are guessed at, too.
 std::vector<Suspicion> find_by_words(const View& view, const std::vector<Finding>& observed);
 
 }  // namespace faultline

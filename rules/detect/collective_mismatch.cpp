@@ -13,7 +13,7 @@
 namespace faultline {
 namespace {
 
-// Calls after the difference that must agree once one is left out, to be sure that it was.
+// How many calls after the difference must agree once one call is left out, to be sure that it was.
 constexpr std::uint64_t kEnoughProof = 3;
 constexpr std::uint64_t kMostProof = 64;
 constexpr std::size_t kMostRanksShown = 3;
@@ -23,8 +23,8 @@ struct Camp {
   std::vector<std::size_t> members;
 };
 
-// What a rank called, and, after its last call, what it had called in the same place before: how
-// its program would have gone on.
+// The calls of a rank, continued beyond its last call as they repeated before: how its program
+// would have gone on.
 class Program {
  public:
   Program(const Progress& progress, const History::Place& place, std::uint64_t position)
@@ -39,8 +39,8 @@ class Program {
   }
 
  private:
-  // How long before `position` the calls up to it had come in the same order, by the longest such
-  // order: in a run of calls that are all alike a short one is found anywhere.
+  // How far back from `position` the same calls came in the same order; 0: nowhere. The longest
+  // match counts, because in a run of identical calls a short match is found anywhere.
   std::uint64_t period_at(std::uint64_t position) const {
     constexpr std::uint64_t kMostContext = 64;
     constexpr std::uint64_t kMostBack = 512;
@@ -66,8 +66,8 @@ class Program {
   std::uint64_t period_;
 };
 
-// How many of the odd one's calls from `position` on, at least one, agree with those of its peers
-// `shift` later; 0: one of them does not.
+// How many of the odd rank's calls from `position` on agree with the calls that its peers made
+// `shift` later. 0: one of them does not agree.
 std::uint64_t agreeing(const Progress& progress, const History::Place& odd, const Program& peers,
                        std::uint64_t position, std::uint64_t shift) {
   const std::uint64_t end = std::min(odd.position, position + kMostProof);
@@ -79,8 +79,8 @@ std::uint64_t agreeing(const Progress& progress, const History::Place& odd, cons
   return end - position;
 }
 
-// Whether the odd one made two calls in the other order, and then went on as its peers did. Who
-// skipped a call makes the next one as well, and nothing tells it apart until a third has come.
+// Whether the odd rank made two calls in the other order, and then went on as its peers did. A rank
+// that skipped a call also makes the next one; only a third call tells the two cases apart.
 bool in_other_order(const Progress& progress, const History::Place& odd,
                     const History::Place& peers, std::uint64_t position) {
   const History& history = progress.history();
@@ -94,7 +94,7 @@ bool in_other_order(const Progress& progress, const History::Place& odd,
   return true;
 }
 
-// The line with which a member entered `position`, as far as it was kept.
+// The line with which a member entered `position`; its last line, if that one was not kept.
 Evidence line_at(const View& view, const Alignment& alignment, std::size_t index,
                  std::uint64_t position) {
   const Member& member = view.member(index);
@@ -108,7 +108,8 @@ Evidence line_at(const View& view, const Alignment& alignment, std::size_t index
                                  call.op_count == alignment.op_counts[position];
     if (!is_it) continue;
     if (call.line == member.last_line.line) break;
-    // The log's words are gone, what they said is not: the gaps show that this is no quotation.
+    // The text of the line was not kept, only what it said. The ellipses show that this is no
+    // quotation.
     const Signature& said = progress.signature(call.symbol);
     return view.evidence(
         {member.calls_source, call.line, call.offset, EventTime{},
@@ -118,8 +119,8 @@ Evidence line_at(const View& view, const Alignment& alignment, std::size_t index
   return view.evidence(member.last_line);
 }
 
-// What the ranks of other communicators of this size called at this position: groups that the same
-// program makes of all ranks. How many groups called each.
+// What other communicators of this size called at this position, and how many of them called each:
+// such communicators are groups that the same program makes of all ranks.
 std::map<std::uint32_t, std::size_t> calls_of_siblings(const View& view, const Alignment& alignment,
                                                        std::uint64_t position) {
   std::map<std::uint32_t, std::size_t> calls;
@@ -138,7 +139,8 @@ std::map<std::uint32_t, std::size_t> calls_of_siblings(const View& view, const A
   return calls;
 }
 
-// Of two camps of the same size: the first in the list is the one that its siblings bear out.
+// Decides between two camps of the same size: puts the camp first that sibling communicators
+// confirm. False: they do not decide.
 bool siblings_tell(const View& view, const Alignment& alignment, std::uint64_t position,
                    std::vector<Camp>& camps) {
   if (alignment.basis != Basis::counted) return false;
@@ -154,16 +156,16 @@ bool siblings_tell(const View& view, const Alignment& alignment, std::uint64_t p
   return true;
 }
 
-// Sizes agree, so that nothing hangs, and the results are wrong.
+// The sizes agree, so nothing hangs, but the results are wrong.
 bool only_reduces_otherwise(const Signature& one, const Signature& other) {
   return one.operation != other.operation && one.function == other.function &&
          one.count == other.count && one.datatype == other.datatype && one.root == other.root;
 }
 
-// Who called one thing and who another, the largest camp first.
+// Which ranks called what, the largest camp first.
 struct Camps {
   std::vector<Camp> all;
-  bool equal = false;  // nothing tells which of two is right
+  bool equal = false;  // nothing shows which of two is right
   bool by_siblings = false;
 
   const Camp& most() const { return all.front(); }
@@ -192,7 +194,7 @@ Camps camps_of(const View& view, const Alignment& alignment, const Divergence& d
     return a.members.size() != b.members.size() ? a.members.size() > b.members.size()
                                                 : first_rank(a) < first_rank(b);
   });
-  // Of two camps of nearly the same size, ranks that were not heard may make either the larger.
+  // If two camps are nearly of the same size, ranks without a log may make either one the larger.
   const auto nranks = static_cast<std::size_t>(std::max(communicator.nranks, 0));
   const std::size_t unheard = nranks - std::min(nranks, communicator.members.size());
   const std::size_t larger = camps.most().members.size();
@@ -204,13 +206,13 @@ Camps camps_of(const View& view, const Alignment& alignment, const Divergence& d
   return camps;
 }
 
-// What the odd one did, by how it went on.
+// What the odd rank did, judged by how it went on.
 enum class Deed { called_another, missed, added, swapped };
 
 struct Reading {
   Deed deed = Deed::called_another;
   std::uint64_t proof = 0;    // calls that agree once one is left out
-  bool one_of_a_run = false;  // left out anywhere in a run of equal calls, it is missed at its end
+  bool one_of_a_run = false;  // any one of a run of identical calls may be the skipped one
 };
 
 Reading reading_of(const View& view, const Alignment& alignment, const Divergence& divergence,
@@ -219,7 +221,7 @@ Reading reading_of(const View& view, const Alignment& alignment, const Divergenc
   const std::uint64_t position = divergence.position;
   const bool counted = alignment.basis == Basis::counted;
   const History::Place& odd = view.member(camps.odd().members.front()).place;
-  // Whoever went furthest tells most of how the program goes on.
+  // The rank that went furthest shows most of how the program goes on.
   const History::Place& most =
       view.member(*std::ranges::max_element(
                       camps.most().members, {},
@@ -230,8 +232,8 @@ Reading reading_of(const View& view, const Alignment& alignment, const Divergenc
   if (counted) {
     const Program peers(progress, most, position);
     missed = agreeing(progress, odd, peers, position, 1);
-    // A call too many: after it, the odd one calls what its peers called instead of it. That it
-    // called one thing for another is simpler, and fits as well where calls repeat.
+    // An extra call: after it, the odd rank calls what its peers called in its place. One call made
+    // in place of another is the simpler explanation, and fits as well if calls repeat.
     const std::uint64_t as_an_extra =
         odd.position > position + 1
             ? agreeing(progress, odd, peers, position + 1, static_cast<std::uint64_t>(-1))
@@ -262,13 +264,11 @@ std::string title_of_divergence(const View& view, const Alignment& alignment,
                                         view.communicators[alignment.communicator].id);
   if (reading.deed == Deed::swapped)
     return fmt::format(
-        "{} called {} before {}, from {} on, which {} peers called in the other order", odd,
+        "{} called {} before {}, starting at {}; {} peers called them in the other order", odd,
         odd_call, most_call, place, peers);
   if (camps.are_two() && reading.deed == Deed::missed)
     return fmt::format("{} skipped {}, {}, which {} peers called{}", odd, most_call, place, peers,
-                       reading.one_of_a_run
-                           ? ", or an equal one just before: identical calls leave open which"
-                           : "");
+                       reading.one_of_a_run ? ", or an identical call just before it" : "");
   if (camps.are_two() && reading.deed == Deed::added)
     return fmt::format("{} called {}, {}, which none of {} peers did", odd, odd_call, place, peers);
   return fmt::format(

@@ -1,4 +1,4 @@
-// Every rank entered the same operation and none finished it. Only logs with DONE lines can tell.
+// Every rank entered the same operation and none finished it. Only logs with DONE lines show that.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace faultline {
 
-// Ranks that entered a call of a communicator which does not end; the last lines of some are shown.
+// Ranks that entered a call that does not end, with the last lines of a few of them.
 Suspicion stall_of(const View& view, const std::vector<std::size_t>& members,
                    const std::string& communicator, std::string title, Sureness sure);
 

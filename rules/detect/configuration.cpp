@@ -12,12 +12,12 @@ constexpr std::size_t kMostTitles = 6;
 
 using Look = std::vector<Suspicion> (*)(const View&, const Crew&);
 
-// In the order in which their titles are put together.
+// In the order in which their titles are joined.
 constexpr Look kLooks[] = {find_network_fallback,   find_gdr_disabled,
                            find_p2p_disabled,       find_differing_devices,
                            find_differing_settings, find_suspicious_settings};
 
-// What can be known is more than what is only worth noting.
+// Joins two findings if they are equally severe; otherwise the more severe one stays alone.
 void join(const Grounds& grounds, Suspicion& into, Suspicion&& other, std::size_t& titles) {
   if (other.finding.severity > into.finding.severity) std::swap(into, other);
   Finding& finding = into.finding;
@@ -30,7 +30,7 @@ void join(const Grounds& grounds, Suspicion& into, Suspicion&& other, std::size_
       finding.evidence.push_back(std::move(line));
 }
 
-// Calls of all ranks of a communicator; ranks queue some before the first one ends.
+// Whether all ranks of a communicator made more calls than ranks queue before the first one ends.
 bool got_to_work(const View& view) {
   constexpr std::uint64_t kQueued = 16;
   return std::ranges::any_of(view.alignments, [](const Alignment& alignment) {

@@ -10,7 +10,7 @@ namespace faultline {
 
 std::vector<Suspicion> find_configuration_faults(const View& view);
 
-// One for each cause and subject, whatever number of looks found it.
+// Returns one suspicion for each cause and subject, however many looks found it.
 std::vector<Suspicion> joined(const Grounds& grounds, std::vector<Suspicion> found);
 
 }  // namespace faultline

@@ -15,13 +15,13 @@
 
 namespace faultline {
 
-inline constexpr std::size_t kMostLines = 4;  // of a kind that a finding shows
-inline constexpr std::size_t kMostAlike = 4;  // findings of one trouble; more are told as one
+inline constexpr std::size_t kMostLines = 4;  // of one kind that a finding shows
+inline constexpr std::size_t kMostAlike = 4;  // findings of one fault; more are joined into one
 
-// A critical finding of what makes the job stand still.
+// A critical finding of something that stops the job.
 Suspicion hang(Cause cause, Sureness sure, const EventTime& since = {});
 
-// Shows the latest lines of some of them.
+// Adds the latest lines of the first few members as evidence.
 void add_last_lines(const View& view, const std::vector<std::size_t>& members, Finding& finding);
 
 struct Detector {

@@ -16,12 +16,12 @@
 namespace faultline {
 namespace {
 
-// Where a communicator was set up, or used, NCCL did not refuse it.
+// NCCL did not refuse a communicator that was set up or used.
 bool was_set_up(const Member& member) {
   return member.complete || member.first_op_count || member.left_cleanly();
 }
 
-// Ranks of which there is a log.
+// Ranks that have a log.
 std::set<int> ranks_with_logs(const View& view) {
   std::set<int> ranks = view.roll.heard;
   for (const SourceState& state : view.job.sources().all())
@@ -29,10 +29,11 @@ std::set<int> ranks_with_logs(const View& view) {
   return ranks;
 }
 
-// NCCL compares GPUs when all have joined. Where the log of a rank is here that has not, they wait.
+// NCCL compares GPUs when all ranks have joined. If a rank with a log has not, the others wait for
+// it.
 bool waits_for_a_rank(const View& view, const Communicator& communicator,
                       const std::set<int>& with_logs) {
-  // Of a communicator of some ranks nothing tells which others belong to it.
+  // If a communicator has only some of the ranks, no line says which others belong to it.
   if (std::cmp_greater(with_logs.size(), communicator.nranks) ||
       !std::cmp_less(communicator.members.size(), communicator.nranks))
     return false;
@@ -54,7 +55,7 @@ Suspicion describe_duplicate(const View& view, const Communicator& communicator,
   Finding& finding = suspicion.finding;
   finding.cause = Cause::software_invalid_usage;
   finding.title =
-      fmt::format("{} of communicator {} use one GPU, {}: NCCL takes each GPU once",
+      fmt::format("{} of communicator {} use one GPU, {}: NCCL allows each GPU only once",
                   people_of(view, members), communicator.id, gpu_name(any.host, any.init->gpu));
   finding.severity = Severity::critical;
   suspicion.sure = Claim::gpu_used_twice;

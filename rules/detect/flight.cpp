@@ -23,9 +23,9 @@ namespace {
 
 constexpr std::size_t kMostRanksNamed = 16;
 constexpr std::size_t kMostPlacesTold = 4;
-constexpr std::size_t kMostSilent = 2;             // more ranks without a dump are a job half sent
-constexpr std::uint32_t kLeastAgreeing = 1;        // of the calls after the odd one
-constexpr std::uint32_t kLeastAgreeingBefore = 2;  // with what earlier steps called
+constexpr std::size_t kMostSilent = 2;             // more ranks without a dump: most was not sent
+constexpr std::uint32_t kLeastAgreeing = 1;        // calls after the odd one
+constexpr std::uint32_t kLeastAgreeingBefore = 2;  // calls, with those of earlier steps
 
 std::string listed(const std::vector<int>& ranks) {
   const std::vector<int> named(ranks.begin(), ranks.begin() + static_cast<std::ptrdiff_t>(std::min(
@@ -42,8 +42,8 @@ class Findings {
   std::vector<Suspicion> run() {
     if (flight_.dumps().empty()) return {};
     const FlightAlignment alignment = align_flight(flight_);
-    // Who called something else has not called what the others wait in; what comes after the first
-    // difference follows from it.
+    // A rank that called something else has not called what the others wait in. Later differences
+    // follow from the first one.
     if (!alignment.mismatches.empty()) differ(alignment.mismatches.front());
     if (found_.empty()) clash(alignment);
     if (found_.empty()) left_out(alignment);
@@ -100,12 +100,12 @@ class Findings {
   void add_call_place(Finding& finding, const FlightStall& stall) const {
     if (const std::string place = place_in_program(flight_, stall); !place.empty())
       finding.actions.push_back(
-          {fmt::format("See what keeps it from this place of the program, where its peers are: {}",
+          {fmt::format("See what keeps it from this place in the program, where its peers are: {}",
                        place),
            "", ""});
   }
 
-  // Who stops in the midst of a call lets some out of it and others not: they wait in the next one.
+  // A rank that stops inside a call lets some peers finish it; these wait in the next call.
   static bool waits_in_next(const FlightStall::Rank& rank) {
     return rank.standing == FlightStanding::finished && rank.stuck_later && rank.ahead == 0;
   }
@@ -118,7 +118,7 @@ class Findings {
     return waiting;
   }
 
-  // Who is behind or ahead, or that all are there.
+  // Which ranks are behind or ahead, or that all ranks are there.
   std::vector<Suspicion> told_by_dumps(const FlightAlignment& alignment) const {
     ProgressTable table = table_of_recorder(flight_, alignment);
     const auto in_order = [](const std::set<int>& ranks) {
@@ -133,7 +133,7 @@ class Findings {
     const FlightStall* telling = alignment.stalls.empty() ? nullptr : &alignment.stalls.front();
     Suspicion& suspicion = suspect(
         Cause::collective_rank_behind, Claim::recorder_gpu_unfinished, alignment.unfinished,
-        fmt::format("{} made every call, but the {} did not finish what those of the peers did",
+        fmt::format("{} made every call, but the {} did not finish what the peers' GPUs finished",
                     listed(alignment.unfinished),
                     alignment.unfinished.size() == 1 ? "GPU" : "GPUs"));
     for (int rank : alignment.unfinished)
@@ -141,7 +141,7 @@ class Findings {
     add_gpu_action(suspicion.finding);
   }
 
-  // By number, how the rank called the collectives of the group.
+  // The signatures of the rank's collectives in the group, by number.
   Calls calls_of(int rank, std::uint32_t group) const {
     Calls calls;
     const FlightDump* dump = dump_of(rank);
@@ -163,7 +163,7 @@ class Findings {
     const std::string other = call_text(flight_.signature(odd.signature));
     const auto odd_calls = calls_of(odd.ranks.front(), mismatch.group);
     const auto usual_calls = calls_of(most.ranks.front(), mismatch.group);
-    // Those who wait may have called nothing more; then earlier steps tell what would follow.
+    // Ranks that wait may have called nothing more; then earlier steps show what would follow.
     const Calls as_before = as_in_steps_before(usual_calls, mismatch.sequence);
     const auto shifted_by = [&](const Calls& usual_one, std::uint32_t by_odd,
                                 std::uint32_t by_usual, std::uint32_t least) {
@@ -176,12 +176,12 @@ class Findings {
     std::string title;
     if (left_out)
       title = fmt::format(
-          "{} left out {}, #{} of process group {}: what follows is the others' "
-          "next call",
+          "{} left out {}, #{} of process group {}, and went on with the call that the others make "
+          "after it",
           listed(odd.ranks), usual, mismatch.sequence, group_text(flight_, mismatch.group));
     else if (one_more)
       title = fmt::format(
-          "{} made one call more, {} as #{} of process group {}, which the others do not make",
+          "{} made an extra call, {} as #{} of process group {}, which the others do not make",
           listed(odd.ranks), other, mismatch.sequence, group_text(flight_, mismatch.group));
     else
       title = fmt::format("{} called {} as #{} of process group {}, where {} called {}",
@@ -200,7 +200,7 @@ class Findings {
     add_line(suspicion.finding, most.ranks.front(), mismatch.group);
   }
 
-  // What is sent is not what is to be received.
+  // A receive that expects another size or type than the send has.
   void clash(const FlightAlignment& alignment) {
     if (alignment.clashes.empty()) return;
     const FlightPeerClash& first = alignment.clashes.front();
@@ -209,24 +209,24 @@ class Findings {
     Suspicion& suspicion = suspect(
         Cause::software_p2p_mismatch, Claim::recorder_clash,
         {std::min(first.sender, first.receiver), std::max(first.sender, first.receiver)},
-        fmt::format("Rank {} sends {} {} to rank {} in process group {}, which is to "
-                    "receive {} {}",
+        fmt::format("Rank {} sends {} {} to rank {} in process group {}, but that rank "
+                    "expects {} {}",
                     first.sender, sent.input_sizes, sent.input_dtypes, first.receiver,
                     group_text(flight_, first.group), received.input_sizes, received.input_dtypes));
     add_line(suspicion.finding, first.sender, first.group);
     add_line(suspicion.finding, first.receiver, first.group);
   }
 
-  // A collective that a rank went past.
+  // A collective that a rank left out.
   void left_out(const FlightAlignment& alignment) {
     if (alignment.omissions.empty()) return;
-    // That of the earliest stall.
+    // The omission of the earliest stall.
     const FlightOmission& first = alignment.omissions.front();
     std::vector<int> ranks;
     for (const FlightOmission& omission : alignment.omissions)
       if (omission.group == first.group) ranks.push_back(omission.rank);
     const auto members = flight_.groups()[first.group].members.size();
-    if (ranks.size() * 2 > members) return;  // then it is not they who are odd
+    if (ranks.size() * 2 > members) return;  // then these are not the odd ones
     Suspicion& suspicion =
         suspect(Cause::software_collective_skipped, Claim::recorder_omitted, ranks,
                 fmt::format("{} left out {}, #{} of process group {}, and called what others call "
@@ -239,14 +239,14 @@ class Findings {
     add_line(suspicion.finding, first.rank, first.group);
   }
 
-  // Each sends, or receives, before it comes to what the other waits for.
+  // Each rank waits in a send or receive before it reaches the call that the other waits for.
   void deadlock(const FlightAlignment& alignment) {
     if (alignment.deadlock.empty()) return;
     const FlightFront& front = alignment.fronts.at(alignment.deadlock.front());
     Suspicion& suspicion = suspect(
         Cause::software_p2p_mismatch, Claim::recorder_peers_wait, alignment.deadlock,
         fmt::format("{} wait for each other in sends and receives of process group {}: none "
-                    "comes to the other half",
+                    "reaches the matching call",
                     listed(alignment.deadlock), group_text(flight_, front.group)));
     for (const int rank : alignment.deadlock) add_line(suspicion.finding, rank, front.group);
   }
@@ -260,7 +260,7 @@ class Findings {
                        wait.entry.sequence, group);
   }
 
-  // Each stands in what the next has not called: they do not call in one order.
+  // Each rank waits in a call that the next one has not made: their orders of calls differ.
   void circle(const FlightCircle& circle) {
     if (circle.waits.empty()) return;
     const bool collectives = std::ranges::all_of(circle.waits, [](const FlightCircle::Wait& wait) {
@@ -279,7 +279,7 @@ class Findings {
         fmt::format("{} wait for each other in a circle: {}{}", listed(all),
                     fmt::join(places, "; "), places.size() < all.size() ? "; …" : "");
     if (!circle.strayed.empty())
-      title = fmt::format("{} left the order of calls of earlier steps, and {}",
+      title = fmt::format("{} called in another order than in earlier steps; {}",
                           listed(circle.strayed), in_a_sentence(title));
     Suspicion& suspicion =
         suspect(collectives ? Cause::software_collective_mismatch : Cause::software_p2p_mismatch,
@@ -296,17 +296,17 @@ class Findings {
     if (collectives)
       suspicion.finding.actions.push_back(
           {fmt::format(
-               "Let all ranks call the collectives of these process groups in one order{}{}",
+               "Make all ranks call the collectives of these process groups in the same order{}{}",
                place.empty() ? "." : fmt::format("; rank {} stands here: ", first.rank), place),
            "", ""});
     else if (!circle.strayed.empty() && !place.empty())
       suspicion.finding.actions.push_back(
-          {fmt::format("See what rank {} left out before it came to this place of the program: {}",
+          {fmt::format("See which call rank {} left out before this place in the program: {}",
                        first.rank, place),
            "", ""});
   }
 
-  // All are in one operation, and the GPUs of a few did not come to it.
+  // All ranks called one operation, but the GPUs of a few did not start it.
   void not_begun(const FlightAlignment& alignment) {
     if (!alignment.standing) return;
     const FlightStall& stall = alignment.stalls[*alignment.standing];
@@ -321,8 +321,8 @@ class Findings {
       return;
     Suspicion& suspicion = suspect(
         Cause::collective_rank_behind, Claim::recorder_gpu_not_begun, scheduled,
-        fmt::format("{} called {}, #{} of process group {}, but {} did not come to it, where those "
-                    "of {} wait",
+        fmt::format("{} called {}, #{} of process group {}, but {} did not start it; the GPUs "
+                    "of {} wait there",
                     listed(scheduled), call_text(flight_.signature(stall.signature)),
                     stall.sequence, group_text(flight_, stall.group),
                     scheduled.size() == 1 ? "its GPU" : "their GPUs",
@@ -334,12 +334,12 @@ class Findings {
 
   static void add_gpu_action(Finding& finding) {
     finding.actions.push_back(
-        {"Look at the GPUs of these ranks and the kernel logs of their hosts first: a kernel that "
-         "hangs there stops all others.",
+        {"Look at the GPUs of these ranks and the kernel logs of their hosts first: a GPU kernel "
+         "that hangs there stops all other ranks.",
          "", "nvidia-smi; dmesg -T | grep -E 'Xid|NVRM'"});
   }
 
-  // Two that wait for each other.
+  // Two ranks that wait for each other.
   void peers_wait(const FlightAlignment& alignment) {
     for (const FlightPeerWait& wait : alignment.peer_waits) {
       if (wait.peer_posted || !wait.peer_has_dump) continue;
@@ -351,8 +351,8 @@ class Findings {
       Suspicion& suspicion =
           suspect(Cause::software_p2p_mismatch, Claim::recorder_peers_wait,
                   {std::min(wait.rank, wait.peer), std::max(wait.rank, wait.peer)},
-                  fmt::format("Rank {} waits in {} {} rank {} in process group {}, which has not "
-                              "called the other half and waits the same way",
+                  fmt::format("Rank {} waits in {} {} rank {} in process group {}, but that rank "
+                              "has not made the matching call and waits the same way",
                               wait.rank, wait.sends ? "send" : "recv", wait.sends ? "to" : "from",
                               wait.peer, group_text(flight_, wait.group)));
       add_line(suspicion.finding, wait.rank, wait.group);
@@ -361,7 +361,7 @@ class Findings {
     }
   }
 
-  // Everybody who has a dump stands where only ranks are missing that have none.
+  // All ranks with a dump wait in a call in which only ranks without a dump are missing.
   void nobody_stands_out(const FlightAlignment& alignment) {
     std::set<int> all_silent;
     for (const FlightStall& stall : alignment.stalls)
@@ -386,15 +386,21 @@ class Findings {
           waiting.size() == 1 ? "s" : "", call_text(flight_.signature(stall.signature)),
           stall.sequence, group_text(flight_, stall.group),
           std::ranges::any_of(stall.ranks, waits_in_next) ? ", or in the next one" : "");
-      // Whoever has sent nothing else either may wait as all others do.
-      const bool heard =
-          std::ranges::all_of(silent, [&](int rank) { return view_.roll.heard.contains(rank); });
+      // A rank that sent no other log either may wait as all others do.
+      std::vector<int> unheard;
+      std::ranges::copy_if(silent, std::back_inserter(unheard),
+                           [&](int rank) { return !view_.roll.heard.contains(rank); });
+      const std::string missing =
+          unheard == silent
+              ? fmt::format("No dump or log of {}", in_a_sentence(listed(silent)))
+              : fmt::format("No dump of {} and no log of {}", in_a_sentence(listed(silent)),
+                            in_a_sentence(listed(unheard)));
+      const bool heard = unheard.empty();
       Suspicion& suspicion =
           heard ? suspect(Cause::collective_rank_behind, Claim::recorder_no_dump, silent,
                           fmt::format("{} left no dump, and {}", listed(silent), who))
                 : suspect(Cause::collective_stalled, Claim::recorder_no_dump, {},
-                          fmt::format("Of {} nothing was sent, and {}",
-                                      in_a_sentence(listed(silent)), who));
+                          fmt::format("{} was sent, and {}", missing, who));
       if (!heard) suspicion.finding.subject = {.communicators = {group_text(flight_, stall.group)}};
       add_line(suspicion.finding, waiting.front(), stall.group);
       add_call_place(suspicion.finding, stall);

@@ -21,15 +21,15 @@
 namespace faultline {
 namespace {
 
-// Of one class and fate and within this time of each other they are told as one.
+// A line that only follows belongs to a cause of the same log and class within this time.
 constexpr std::int64_t kTogetherUs = 120'000'000;
 
-// Whose machine it is: by name, or by the source that does not tell.
+// The name of its machine; if no line gives one, the source stands for it.
 std::string machine_of(const KernelSighting& sighting) {
   return sighting.host.empty() ? fmt::format("#{}", sighting.log->source) : sighting.host;
 }
 
-// A task that hangs in storage which came back hung no longer than that.
+// Whether a hung task only waited for storage that has come back since.
 bool was_held_up(const KernelSighting& sighting, const std::vector<KernelSighting>& all) {
   if (sighting.signature->cause != Cause::host_cpu_hang) return false;
   return std::ranges::any_of(all, [&](const KernelSighting& storage) {
@@ -39,7 +39,7 @@ bool was_held_up(const KernelSighting& sighting, const std::vector<KernelSightin
   });
 }
 
-// In which logs a line tells the reason that a notice leaves open.
+// The logs and classes for which a line gives the reason that a notice leaves open.
 class Reasons {
  public:
   explicit Reasons(const KernelSightings& sightings) {
@@ -48,7 +48,7 @@ class Reasons {
         told_.emplace(sighting.log, sighting.signature->cause);
   }
 
-  // A notice is a cause where nothing tells more.
+  // A notice is a cause if no line gives its reason.
   bool is_cause(const KernelSighting& sighting) const {
     const Weight weight = sighting.signature->weight;
     return weight == Weight::cause ||
@@ -77,7 +77,7 @@ std::vector<KernelGroup> groups_of(const View& view, const KernelSightings& sigh
   return groups;
 }
 
-// Whether NCCL told of a network that failed.
+// Whether NCCL reported that the network failed.
 bool network_failed(const View& view) {
   for (const RemarkingProcess& process : view.job.remarks().processes())
     for (const SaidRemark& said : process.said) {
@@ -90,7 +90,7 @@ bool network_failed(const View& view) {
   return false;
 }
 
-// One process that a kernel names, and no line ties to a rank.
+// Whether the group is one process that a kernel names and no line ties to a rank.
 bool is_of_nobody(const View& view, const KernelGroup& group) {
   const KernelSighting& sighting = *group.causes.front();
   const std::int64_t pid = sighting.pid();
@@ -101,8 +101,8 @@ bool is_of_nobody(const View& view, const KernelGroup& group) {
          owner_of_process(view, sighting.host, {pid}) == Owner::unknown;
 }
 
-// A container counts its processes itself, so the kernel's number is that of no rank. It is the
-// rank of this host that others wait for, and that waits for nobody, if there is one.
+// A container numbers its processes itself, so the kernel's PID is that of no rank. If exactly one
+// rank of this host is waited for and waits for nobody, the process is taken for that rank.
 void tie_to_who_stopped(const View& view, std::vector<KernelGroup>& groups) {
   if (std::ranges::none_of(groups, [&](const KernelGroup& g) { return is_of_nobody(view, g); }))
     return;
@@ -144,7 +144,7 @@ void add_echoes(const KernelSightings& sightings, std::vector<KernelGroup>& grou
   }
 }
 
-// Many parts with the same trouble: the surest is described, the others are named with it.
+// If many parts have the same fault, the surest is described, and the others are named with it.
 std::vector<Suspicion> joined_alike(const Grounds& grounds, std::vector<Suspicion> all) {
   std::map<std::tuple<Cause, bool, Verdict>, std::vector<Suspicion>> alike;
   for (Suspicion& suspicion : all) {

@@ -1,5 +1,5 @@
-// What the kernels of the job's hosts and the programs that look after them told, by the
-// signatures, and whether it mattered to the job.
+// Faults that kernels of the job's hosts, and the programs that watch them, reported, by the
+// signatures; and whether they mattered to the job.
 #pragma once
 
 #include "rules/detect/detector.h"

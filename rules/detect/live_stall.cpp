@@ -12,7 +12,7 @@
 namespace faultline {
 namespace {
 
-// How the log of a rank comes.
+// Whether the log of a rank still grows.
 enum class Flow {
   writing,
   quiet,  // open, and nothing has come for long
@@ -27,7 +27,8 @@ Flow flow_of(const View& view, std::uint32_t index) {
   if (view.moment.live_sources.contains(name)) return Flow::writing;
   if (open) return Flow::quiet;
   if (source.end != SourceEnd::open) return Flow::ended;
-  // What has just been cut may come back; so may all that a restart has cut.
+  // A log that was just cut off may come back; so may all logs that a restart of the server cut
+  // off.
   const Timestamp since = std::max(source.last_received, view.moment.watched_since);
   return view.moment.now - since >= view.moment.stall_after ? Flow::cut : Flow::writing;
 }
@@ -35,15 +36,15 @@ Flow flow_of(const View& view, std::uint32_t index) {
 std::string span(const View& view, Timestamp since) {
   const auto seconds =
       std::chrono::duration_cast<std::chrono::seconds>(view.moment.now - since).count();
-  // Told in the steps in which it was waited for, so that the words do not change all the time.
+  // Rounded down to whole stretches of stall_after, so that the title does not change all the time.
   const auto step = std::max<std::int64_t>(
       1, std::chrono::duration_cast<std::chrono::seconds>(view.moment.stall_after).count());
   const auto whole = seconds / step * step;
   return whole >= 120 ? fmt::format("{} min", whole / 60) : fmt::format("{} s", whole);
 }
 
-// All ranks called the same things, and for long nobody has called anything: what they wait for is
-// not among what their logs tell.
+// All ranks made the same calls, and none has called anything for long. Their logs do not show what
+// they wait for.
 bool stands_still(const View& view, const Alignment& alignment) {
   const Communicator& communicator = view.communicators[alignment.communicator];
   if (alignment.basis != Basis::counted || !alignment.in_step() || alignment.furthest == 0)
@@ -53,17 +54,17 @@ bool stands_still(const View& view, const Alignment& alignment) {
          std::ranges::all_of(alignment.members, [&](std::size_t m) {
            const Member& member = view.member(m);
            const auto& source = view.job.sources().at(member.calls_source).source.name;
-           // Where logs tell the ends of calls, collective_stalled knows better.
+           // If logs show when calls end, collective_stalled decides instead.
            return !member.ending && !member.done_op_count &&
                   view.moment.waiting_sources.contains(source);
          });
 }
 
-// Communicators are nested; the largest one tells it.
+// Communicators are nested; the largest one is reported.
 const Alignment* largest_that_stands_still(const View& view) {
   const Alignment* largest = nullptr;
   for (const Alignment& alignment : view.alignments) {
-    // One that moves: the job does.
+    // If one communicator moves, the job does.
     if (alignment.furthest > 0 && !view.has_stopped(alignment.communicator)) return nullptr;
     if (!stands_still(view, alignment)) continue;
     if (largest == nullptr || alignment.members.size() > largest->members.size())
@@ -80,10 +81,9 @@ Suspicion describe_standstill(const View& view, const Alignment& alignment) {
       progress.signature(progress.history().call_at(any.place, alignment.furthest - 1));
   Suspicion suspicion = stall_of(
       view, alignment.members, communicator.id,
-      fmt::format(
-          "All {} ranks entered {} #{} of communicator {}, and for {} none has called anything",
-          communicator.nranks, call.function, alignment.furthest, communicator.id,
-          span(view, view.moved[alignment.communicator])),
+      fmt::format("All {} ranks entered {} #{} of communicator {}; none has called anything for {}",
+                  communicator.nranks, call.function, alignment.furthest, communicator.id,
+                  span(view, view.moved[alignment.communicator])),
       Claim::live_in_step);
   suspicion.finding.severity = Severity::error;
   return suspicion;
@@ -93,10 +93,10 @@ Suspicion describe_standstill(const View& view, const Alignment& alignment) {
 struct Log {
   std::size_t member = 0;
   Flow flow = Flow::writing;
-  Timestamp last;  // when something of it came
+  Timestamp last;  // when its last bytes came
 };
 
-// The logs that fell silent together, if they did.
+// The logs of some workers, and whether all of them fell silent.
 struct Silence {
   std::vector<std::size_t> members;
   std::size_t quiet = 0;
@@ -112,13 +112,14 @@ struct Silence {
   bool is_whole() const { return quiet + cut == members.size(); }
 };
 
-// How many logs went on for long after it. Where all stop, those that come late go on for a while.
+// How many logs went on for long after this silence began. If all ranks stop, late logs still go on
+// for a while.
 std::size_t went_on_after(const View& view, const std::vector<Log>& logs, const Silence& silence) {
   return static_cast<std::size_t>(std::ranges::count_if(
       logs, [&](const Log& log) { return log.last >= silence.last + view.moment.stall_after; }));
 }
 
-// Something else of the host still writes: its kernel's log, another program's.
+// Whether another log of the host still grows: its kernel's, or another program's.
 bool writes_otherwise(const View& view, const std::string& host) {
   const std::vector<SourceState>& sources = view.job.sources().all();
   for (std::uint32_t i = 0; i < sources.size(); ++i)
@@ -156,7 +157,7 @@ std::vector<Log> logs_of(const View& view) {
     if (std::ranges::any_of(worker.members,
                             [&](std::size_t m) { return view.member(m).ending.has_value(); }))
       continue;
-    // Copies of a source tell of the same rank: the one that its calls come from counts.
+    // Several copies of a source may hold the same rank: the one with most of its calls counts.
     std::size_t telling = worker.members.front();
     for (const std::size_t m : worker.members)
       if (view.member(m).calls > view.member(telling).calls) telling = m;
@@ -191,7 +192,7 @@ void find_silence(const View& view, std::vector<Suspicion>& found) {
     if (log.flow != Flow::quiet || gone.contains(view.worker_of(log.member).host)) continue;
     Silence silence;
     silence.add(log);
-    // Where only some ranks print, as they do outside of calls, their silence is no sign.
+    // If only some ranks print, as is usual outside of calls, the silence of a rank means nothing.
     if (4 * went_on_after(view, logs, silence) >= 3 * logs.size())
       found.push_back(describe_silence(view, silence, ""));
   }

@@ -1,5 +1,5 @@
-// What shows in a job that is being watched, with time and not with lines: a communicator in which
-// nobody calls any more, a rank or a host from which nothing comes while others write.
+// Stalls that only time shows, in a job that is being watched: a communicator on which nobody calls
+// any more, a rank or a host that sends nothing while others write.
 #pragma once
 
 #include "rules/detect/detector.h"

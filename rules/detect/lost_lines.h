@@ -4,7 +4,8 @@
 
 namespace faultline {
 
-// What is told by calls is told worse, the more of their lines are missing. loss: their share.
+// Lowers the confidence of a finding about calls the more, the more of their lines are missing.
+// loss: the share that is missing.
 void doubt_lost_lines(double loss, Sureness& sure);
 
 }  // namespace faultline

@@ -21,17 +21,17 @@ constexpr std::uint64_t kMostQueuedHere = 3;  // and to the same peer
 
 constexpr std::size_t kMostFindings = 4;
 constexpr std::size_t kMostDisputes =
-    10'000;  // of an all-to-all that went wrong, enough to name who
-// NCCL passes on what fits its buffers though nobody receives it yet; this does not fit them.
+    10'000;  // enough to name the odd rank of an all-to-all that went wrong
+// NCCL finishes a Send that fits its buffers before anybody receives it; this size does not fit.
 constexpr std::uint64_t kMoreThanBuffers = 16 << 20;
 
-// Two ranks that do not agree on what passes between them.
+// Two ranks whose calls to each other do not match.
 struct Dispute {
   std::size_t communicator = 0;
   std::size_t one = 0;  // members
   std::size_t other = 0;
   Sureness sure;
-  std::string what;  // a sentence of which they are the subject
+  std::string what;  // a sentence about them
   std::vector<Evidence> evidence;
 };
 
@@ -65,7 +65,7 @@ std::set<std::uint32_t> shared_sources(const View& view) {
   return shared;
 }
 
-// "rank 1 called Send to rank 2 11 times, and rank 2 went on after 10 Recvs"
+// "rank 2 went on without Recv #11 from rank 1, which called Send 11 times"
 Dispute left_out(const View& view, const P2pGap& gap, const std::set<std::uint32_t>& shared) {
   Dispute dispute{.communicator = gap.communicator, .one = gap.owing, .other = gap.waiting};
   const PeerCall missing = counterpart(gap.called);
@@ -74,8 +74,8 @@ Dispute left_out(const View& view, const P2pGap& gap, const std::set<std::uint32
   dispute.what =
       gap.passed == P2pGap::Passed::counted
           ? fmt::format(
-                "{} made only {} {} {} {} before a collective that both went on to, one or "
-                "more too few",
+                "{} made only {} {} {} {} before a collective that both entered: at least "
+                "one too few",
                 who(view, gap.owing), gap.answered, missing == PeerCall::send ? "Sends" : "Recvs",
                 missing == PeerCall::send ? "to" : "from", peer)
           : fmt::format("{} went on without {} #{} {} {}, which called {} {}", who(view, gap.owing),
@@ -93,7 +93,7 @@ Dispute left_out(const View& view, const P2pGap& gap, const std::set<std::uint32
   const bool lost = view.loss > 0 || view.is_torn(gap.owing) || view.is_torn(gap.waiting) ||
                     (one_line && shared.contains(view.member(gap.owing).calls_source));
   if (lost) dispute.sure.add(Ground::log_torn);
-  // Nobody waits in it any more: it was made, or is a line short.
+  // Nobody waits in the call any more: it was made, or only its line is missing.
   if (one_line && gap.passed == P2pGap::Passed::counted) dispute.sure.add(Ground::one_line_tells);
   add_call(view, dispute.evidence, gap.waiting, gap.called, gap.owing);
   add_call(view, dispute.evidence, gap.owing, missing, gap.waiting);
@@ -130,7 +130,7 @@ std::optional<Dispute> sizes_differ(const View& view, std::size_t communicator, 
   return std::nullopt;
 }
 
-// In its which-th exchange it sent, and only then received, in launches of their own.
+// Whether the rank, in its which-th exchange, first sent and then received, not in one group.
 bool sends_first(const Flow& sent, const Flow& received, std::uint64_t which) {
   const auto out = sent.line_of(which);
   const auto in = received.line_of(which);
@@ -143,8 +143,8 @@ bool was_small(const Flow& sent, std::uint64_t which) {
   return message && bytes_of(*message).value_or(kMoreThanBuffers) < kMoreThanBuffers;
 }
 
-// What it made of its which-th exchange can be its end: it is more than NCCL's buffers take, and
-// only what a host queues behind calls that wait came after it.
+// Whether the member may hang in its which-th exchange: the message does not fit NCCL's buffers,
+// and after it came only calls that a host queues behind one that waits.
 bool may_hang_in(const View& view, std::size_t member, const Flow& sent, const Flow& received,
                  std::uint64_t which) {
   if (view.member(member).ending || view.is_live(member)) return false;
@@ -182,13 +182,13 @@ std::optional<Dispute> both_send_first(const View& view, std::size_t communicato
   if (!may_hang_in(view, one, *out, *back, last) ||
       !may_hang_in(view, other, *others_out, *others_back, last))
     return std::nullopt;
-  // It went well before: then the buffers take it, or somebody else's clock decides.
+  // If such an exchange went well before, the buffers take it, or timing decides.
   if (last > 0 && !out->line_of(last - 1)) return std::nullopt;
   for (std::uint64_t next = last; next > 0 && out->line_of(next - 1); --next)
     if (both_first(next - 1) && !was_small(*out, next - 1)) return std::nullopt;
   Dispute dispute{.communicator = communicator, .one = one, .other = other};
   dispute.what = fmt::format(
-      "{} and {} both call Send before Recv, in no common group: each may wait for the other",
+      "{} and {} both call Send before Recv, and do not group them: each may wait for the other",
       who(view, one), who(view, other));
   dispute.sure = Claim::p2p_sends_first;
   for (std::size_t member : {one, other}) {
@@ -198,7 +198,7 @@ std::optional<Dispute> both_send_first(const View& view, std::size_t communicato
   return dispute;
 }
 
-// What can be seen of one pair alone.
+// Adds what one pair of ranks shows by itself.
 void add_disputes_of_pairs(const View& view, std::size_t communicator,
                            const std::set<std::pair<std::size_t, std::size_t>>& named,
                            std::vector<Dispute>& disputes) {
@@ -212,7 +212,7 @@ void add_disputes_of_pairs(const View& view, std::size_t communicator,
       const std::size_t receiver = by_rank[peer];
       const Flow* received = flow_of(view, receiver, PeerCall::receive, sender);
       if (disputes.size() >= kMostDisputes) return;
-      // After a call left out the others are shifted.
+      // After a call that was left out, all later messages are shifted by one.
       if (received == nullptr || named.contains(std::minmax(sender, receiver))) continue;
       if (auto found = sizes_differ(view, communicator, sender, sent, receiver, *received))
         disputes.push_back(std::move(*found));
@@ -264,7 +264,8 @@ void describe_disputes(const View& view, std::vector<Dispute> disputes,
     std::vector<std::size_t> members;
     std::set<std::pair<std::size_t, std::size_t>> pairs;
     for (const Dispute& dispute : its) pairs.insert(std::minmax(dispute.one, dispute.other));
-    // Where one rank disagrees with several, it is the odd one; where with one, either may be.
+    // A rank that disagrees with several others is the odd one. If it disagrees with one, either
+    // may be.
     if (pairs.size() > 1 || first.one == first.other)
       members = {hub->first};
     else
@@ -276,7 +277,7 @@ void describe_disputes(const View& view, std::vector<Dispute> disputes,
       title += fmt::format("; {} disagrees with {} ranks", who(view, hub->first), pairs.size());
     Suspicion suspicion = suspicion_of_dispute(view, Cause::software_p2p_mismatch, first.sure,
                                                std::move(title), first.communicator, members);
-    // The two hold up whatever both are members of.
+    // The two ranks hold up every communicator that both are members of.
     if (!first.sure.has(Ground::log_torn) && first.sure.claim != Claim::p2p_sends_first &&
         members.size() == 2)
       suspicion.finding.subject.communicators = shared_communicators(view, first.one, first.other);
@@ -287,7 +288,7 @@ void describe_disputes(const View& view, std::vector<Dispute> disputes,
     found.push_back(std::move(suspicion));
     disputes.erase(its.begin(), its.end());
   }
-  // One program has one mistake; pairs here and there look like lines that were lost.
+  // A program has one mistake; several unrelated pairs look like lost lines.
   if (found.size() > 1)
     for (Suspicion& suspicion : found) suspicion.sure.add(Ground::late_here_and_there);
 }
@@ -305,7 +306,7 @@ Sureness gap_sureness(const View& view, Claim claim, const Gaps& gaps, bool alon
   return sure;
 }
 
-// Nobody of a circle can go on, and nobody outside could help them.
+// No rank of a circle can go on, and no rank outside can help.
 Suspicion circle(const View& view, const Gaps& gaps, bool alone) {
   std::set<std::size_t> members;
   for (const P2pGap* gap : gaps) {
@@ -340,11 +341,11 @@ Suspicion stopped(const View& view, const Gaps& gaps, bool alone) {
     ids.insert(view.communicators[gap->communicator].id);
   }
   std::string title = fmt::format(
-      "{} never called {} #{} {} {} on communicator {}, {}", people_of(view, {first.owing}),
+      "{} never called {} #{} {} {} on communicator {}; {}", people_of(view, {first.owing}),
       name_of(missing), first.answered + 1, missing == PeerCall::send ? "to" : "from",
       who(view, first.waiting), view.communicators[first.communicator].id,
-      peers.size() == 1 ? "which waits for it"
-                        : fmt::format("for which {} peers wait", peers.size()));
+      peers.size() == 1 ? "that peer waits for it"
+                        : fmt::format("{} peers wait for it", peers.size()));
   Suspicion suspicion = suspicion_of_dispute(view, Cause::collective_rank_behind,
                                              gap_sureness(view, Claim::p2p_waited_for, gaps, alone),
                                              std::move(title), first.communicator, {first.owing});
@@ -363,7 +364,7 @@ void add_ends_of_waits(const View& view, const std::vector<P2pGap>& gaps,
   const std::vector<WaitEnd> ends = ends_of_waits(view, gaps);
   std::size_t added = 0;
   for (const WaitEnd& end : ends) {
-    // Who is behind in a collective too is named by that.
+    // A rank that is also behind in a collective is named by that finding.
     if (end.behind || added == kMostFindings) continue;
     Gaps of_end;
     for (const P2pGap& gap : gaps)
@@ -386,7 +387,7 @@ std::vector<Suspicion> find_p2p_mismatches(const View& view) {
   std::set<std::pair<std::size_t, std::size_t>> named;
   std::set<std::uint32_t> shared;
   for (const P2pGap& gap : gaps) {
-    // Who only waits for a call that has not come yet is in step with its peer up to there.
+    // A rank that only waits for a call that has not come yet matches its peer up to there.
     if (gap.passed == P2pGap::Passed::no || disputes.size() >= kMostDisputes) continue;
     named.insert(std::minmax(gap.waiting, gap.owing));
     if (shared.empty()) shared = shared_sources(view);

@@ -1,4 +1,4 @@
-// Network ports, GPUs, paths and hosts, by what tools said of them.
+// Faults of network ports, GPUs, paths and hosts that tools reported.
 #pragma once
 
 #include "rules/detect/detector.h"

@@ -13,7 +13,7 @@ namespace faultline {
 namespace {
 
 constexpr std::size_t kMostPastLines = 3;  // one of each job
-// A kernel log goes back to earlier jobs: what both tell of so close together is one event.
+// A kernel log goes back to earlier jobs: findings of both jobs this close together are one event.
 constexpr std::chrono::minutes kOneEvent{3};
 
 // The UUID that this job's lines give the GPU; empty: none does.
@@ -32,13 +32,13 @@ bool tells_the_same(const Suspicion& suspicion, const PastOffence& past) {
              suspicion.finding.evidence.end();
 }
 
-// When the suspicion was last seen; empty: no clock tells.
+// When the suspicion was last seen; nullopt: not known.
 std::optional<Timestamp> time_of(const Suspicion& suspicion) {
   if (suspicion.since.zone_assumed) return std::nullopt;
   return suspicion.finding.last_seen ? suspicion.finding.last_seen : suspicion.since.wall();
 }
 
-// As finely as the finding names it: a GPU, else a port, else a host.
+// The parts that the finding names: its GPUs, else its ports, else its hosts.
 const std::vector<std::string>& parts_of(const Subject& subject) {
   if (!subject.gpus.empty()) return subject.gpus;
   return subject.nics.empty() ? subject.hosts : subject.nics;
@@ -49,7 +49,7 @@ std::string_view word_for_part(const Subject& subject) {
   return subject.nics.empty() ? "host" : "port";
 }
 
-// " within 10 days"; empty: times do not tell.
+// " within 10 days"; empty: the times are not known.
 std::string within(const std::vector<const PastOffence*>& before, const Suspicion& suspicion) {
   std::optional<Timestamp> first;
   for (const PastOffence* past : before)
@@ -60,7 +60,7 @@ std::string within(const std::vector<const PastOffence*>& before, const Suspicio
   return days == 1 ? std::string(" within a day") : fmt::format(" within {} days", days);
 }
 
-// Programs do to a GPU what they do; that is no fault of its.
+// Faults of programs do not count: they say nothing about the GPU.
 bool is_fault_of_a_machine(const Suspicion& suspicion) {
   const Finding& finding = suspicion.finding;
   return finding.part_of_job && is(finding.cause, Trait::of_a_machine) &&
@@ -132,8 +132,8 @@ void tell_past_offences(const View& view, std::vector<Suspicion>& found) {
     add_past_lines(before, finding);
     finding.actions.insert(
         finding.actions.begin(),
-        {.what = fmt::format("This {} failed {} in the same way: keep it out of scheduling until "
-                             "diagnostics pass.",
+        {.what = fmt::format("Keep this {} out of scheduling until diagnostics pass: it failed {} "
+                             "in the same way.",
                              part, earlier),
          .where = finding.subject.hosts.empty() ? "" : finding.subject.hosts.front()});
   }

@@ -12,8 +12,8 @@
 namespace faultline {
 namespace {
 
-// All communicators of all ranks were taken down in good order. One rank alone may do that on its
-// way out of a failure.
+// All ranks closed all their communicators cleanly. A single rank may also do so on its way out of
+// a failure.
 bool came_to_its_end(const View& view) {
   return !view.workers.all.empty() && std::ranges::all_of(view.members, [&](std::size_t member) {
     return view.member(member).left_cleanly();
@@ -34,7 +34,7 @@ void spare(Suspicion& suspicion) {
   if (!stops(suspicion) && suspicion.verdict != Verdict::unknown) return;
   if (!suspicion.finding.part_of_job) return;
   only_mention(suspicion);
-  suspicion.finding.title += "; the job came to its end";
+  suspicion.finding.title += "; the job ended well";
 }
 
 }  // namespace

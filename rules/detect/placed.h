@@ -1,4 +1,5 @@
-// What a fault of a machine is to the job, seen from when it was: one answer for all families.
+// What a fault of a machine means for the job, by the time of the fault: one answer for all
+// families.
 #pragma once
 
 #include <string>
@@ -14,19 +15,18 @@ struct Placed {
   bool tied = false;  // to a rank that stopped, by its process or its GPU
 };
 
-// Where there is none, nobody asks whether a fault was in its time: the question is what ails the
-// host.
+// Whether any log tells of a job. If none does, the question is what is wrong with the host, and
+// the time of a fault does not matter.
 bool tells_of_a_job(const View& view);
 
-// What was at another time is not the job's. What ranks outlived accuses nobody, nor does what no
-// clock places and nobody waits for.
+// A fault at another time is not of the job. A fault that ranks outlived accuses nobody, nor does a
+// fault without a known time on a host that nobody waits for.
 void place_in_time(const View& view, const Placed& placed, Suspicion& suspicion);
 
-// Faults that would have stopped the job, and did not: it came to its end. They are mentioned, and
-// accuse nobody.
+// If the job ended well, faults that would have stopped it are only mentioned, and accuse nobody.
 void spare_what_was_outlived(const View& view, std::vector<Suspicion>& suspicions);
 
-// A program that surely says it ended well takes back what its own log told before: that is only
+// If a program surely says that it ended well, faults that its own log reported before are only
 // mentioned, too.
 void spare_what_its_log_takes_back(const View& view, std::vector<Suspicion>& suspicions);
 

@@ -17,9 +17,8 @@
 namespace faultline {
 namespace {
 
-constexpr std::size_t kFewStop = 5;  // ranks stop alone or with their host; not each fifth of all
-constexpr std::uint64_t kShortQueue =
-    5;  // calls by which ranks differ without any of them stopping
+constexpr std::size_t kFewStop = 5;  // ranks stop alone or with their host, not a fifth of them
+constexpr std::uint64_t kShortQueue = 5;  // calls by which ranks differ though none of them stopped
 
 using WorkerSet = std::set<std::size_t>;
 
@@ -27,8 +26,8 @@ bool is_behind(const Alignment& alignment, std::size_t member) {
   return std::ranges::find(alignment.behind, member) != alignment.behind.end();
 }
 
-// Of a call with a root, ranks may be done while the others still wait in it: then most are behind
-// those few, and have not missed what these went on to.
+// Some ranks may finish a call with a root while the others still wait in it. Then most ranks are
+// behind those few, but have not missed the call that these went on to.
 bool are_held_up(const View& view, const Alignment& alignment) {
   if (alignment.slowest == 0 || alignment.behind.size() * 2 <= alignment.members.size())
     return false;
@@ -86,13 +85,13 @@ WorkerSet workers_behind(const View& view, const Alignment& alignment) {
   return behind;
 }
 
-// Communicators are nested: who is late in one may itself wait in another. Those who are waited for
-// and wait for nobody are where it began.
+// Communicators are nested: a rank that is late in one may itself wait in another. Ranks that are
+// waited for and wait for nobody are the origin.
 struct WaitFor {
   WorkerSet waited_for;
   WorkerSet waiting;
-  bool in_p2p = false;    // some of it in Sends and Recvs
-  bool circular = false;  // all who are waited for wait themselves
+  bool in_p2p = false;    // some wait in Sends and Recvs
+  bool circular = false;  // all ranks that are waited for wait themselves
 
   bool is_origin(std::size_t worker) const {
     return waited_for.contains(worker) && (circular || !waiting.contains(worker));
@@ -115,7 +114,7 @@ WaitFor wait_for(const View& view, const CameByTorch& torch) {
   return relation;
 }
 
-// The peer that is closest behind the operation the others miss: most likely the one waiting in it.
+// The peer that went least far past the operation that the others miss: most likely it waits there.
 std::size_t first_waiting(const Alignment& alignment) {
   std::size_t best = 0;
   std::uint64_t best_position = UINT64_MAX;
@@ -138,7 +137,7 @@ bool calls_are_alike(const View& view, const Alignment& alignment, std::size_t m
   return true;
 }
 
-// That these are the ranks others wait for.
+// How sure it is that others wait for these ranks.
 Sureness how_surely_behind(const View& view, const Alignment& alignment, bool circular) {
   Sureness sure = Claim::rank_behind;
   if (circular) sure.add(Ground::waits_in_a_circle);
@@ -177,8 +176,7 @@ Suspicion describe_behind(const View& view, const Alignment& alignment,
   if (calls_are_alike(view, alignment, culprits.front()))
     finding.actions.push_back(
         {"If it did not stop, look for a call that it skipped. The calls before are all alike, so "
-         "the "
-         "logs cannot tell which one.",
+         "the logs cannot show which one.",
          "", ""});
   finding.subject = subject_of(view, culprits);
   finding.subject.communicators = communicators;
@@ -187,9 +185,9 @@ Suspicion describe_behind(const View& view, const Alignment& alignment,
   return suspicion;
 }
 
-// Those who are waited for are all ranks of one communicator, and entered the same call there: then
-// none of them stopped, but that call does not end. Within one host, all of them may have stopped
-// together.
+// If the ranks that are waited for are all ranks of one communicator, and entered the same call
+// there, none of them stopped: that call does not end. Ranks of one host are not judged so, because
+// they may all have stopped together.
 const Alignment* call_that_does_not_end(const View& view, const WorkerSet& origins) {
   for (const Alignment& alignment : view.alignments) {
     const Communicator& communicator = view.communicators[alignment.communicator];
@@ -215,7 +213,7 @@ Suspicion describe_stall(const View& view, const Alignment& alignment, const Wai
   if (!communicator.matched) sure.add(Ground::members_guessed);
   return stall_of(
       view, alignment.members, communicator.id,
-      fmt::format("All {} ranks of communicator {} entered {}{}{} and it seems not to end; {} "
+      fmt::format("All {} ranks of communicator {} entered {}{}{}, which seems not to end; {} "
                   "ranks wait for them",
                   alignment.members.size(), communicator.id,
                   any.recent.empty()
@@ -230,13 +228,12 @@ Suspicion describe_held_up(const View& view, const Alignment& alignment) {
   const std::string& communicator = view.communicators[alignment.communicator].id;
   Suspicion suspicion = stall_of(
       view, alignment.behind, communicator,
-      fmt::format(
-          "{} of {} ranks of communicator {} do not come out of {} {}, which all have entered",
-          alignment.behind.size(), alignment.members.size(), communicator,
-          view.job.progress().signature(any.recent.back().symbol).function,
-          alignment.label(alignment.slowest - 1)),
+      fmt::format("{} of {} ranks of communicator {} do not leave {} {}, which all entered",
+                  alignment.behind.size(), alignment.members.size(), communicator,
+                  view.job.progress().signature(any.recent.back().symbol).function,
+                  alignment.label(alignment.slowest - 1)),
       Claim::call_does_not_end);
-  suspicion.finding.subject = {.communicators = {communicator}};  // those who left may be to blame
+  suspicion.finding.subject = {.communicators = {communicator}};  // ranks that left may be guilty
   return suspicion;
 }
 
@@ -255,8 +252,8 @@ bool in_step_elsewhere(const View& view, std::size_t worker) {
   return late == 1 && compared > 1;
 }
 
-// Ranks here and there came to the end of what they had queued, and so did all others but for a
-// few calls: nobody stopped, but a call before does not end.
+// Ranks here and there made all calls that they had queued, and all others all but a few: nobody
+// stopped, but an earlier call does not end.
 Suspicion describe_stall_somewhere(const View& view, const QueueReplay& replay) {
   const Alignment* largest = nullptr;
   for (const Alignment& alignment : view.alignments)
@@ -275,24 +272,24 @@ Suspicion describe_stall_somewhere(const View& view, const QueueReplay& replay) 
   Finding& finding = suspicion.finding;
   finding.title = fmt::format(
       "All ranks of communicator {} stand still within a few calls of each other after {} "
-      "collectives: one that all entered does not end, and no line says which",
+      "collectives: a call that all entered does not end, and no line says which",
       communicator, largest->slowest);
   finding.subject.communicators = {communicator};
   if (any.last_line.known()) finding.evidence.push_back(view.evidence(any.last_line));
   return suspicion;
 }
 
-// Those that wait are no more than a few calls ahead: who queued least only seems to be late where
-// a call that all had entered does not end.
+// The ranks that wait are only a few calls ahead. If a call that all had entered does not end, the
+// rank that queued least only seems to be late.
 void doubt_for_short_queues(const QueueReplay& replay, Suspicion& suspicion) {
   suspicion.sure.add(Ground::short_queues);
   suspicion.finding.against.push_back(
-      fmt::format("those that wait for it are only {} to {} calls ahead, as when a call that all "
-                  "entered does not end",
+      fmt::format("the ranks that wait for it are only {} to {} calls ahead; that also fits a "
+                  "call that all entered and that does not end",
                   replay.least_pending, replay.most_pending));
 }
 
-// The ranks of one communicator queued little, all others wait for them.
+// The ranks of one communicator queued few calls, and all others wait for them.
 Suspicion describe_stalled_group(const View& view, const std::vector<std::size_t>& groups) {
   const Communicator& group = view.communicators[groups.front()];
   Suspicion suspicion = hang(Cause::collective_stalled, Claim::group_does_not_end);
@@ -312,7 +309,7 @@ Suspicion describe_stalled_group(const View& view, const std::vector<std::size_t
   return suspicion;
 }
 
-// Whether one of these ranks called on a communicator of which not all ranks were heard.
+// Whether one of these ranks made calls on a communicator of which some ranks have no log.
 bool calls_with_unheard_peers(const View& view, const std::vector<int>& ranks) {
   return std::ranges::any_of(view.communicators, [&](const Communicator& communicator) {
     return communicator.members.size() < static_cast<std::size_t>(communicator.nranks) &&
@@ -325,8 +322,8 @@ bool calls_with_unheard_peers(const View& view, const std::vector<int>& ranks) {
   });
 }
 
-// Ranks here and there seem to be late where excerpts were cut: alone that is no stop, and no
-// health either.
+// Excerpts that were cut show ranks late here and there. That alone shows neither a stop nor
+// health.
 void leave_open_whether_it_stopped(Suspicion& suspicion) {
   suspicion.stops_job = false;
   suspicion.verdict = Verdict::unknown;
@@ -342,8 +339,8 @@ bool stopped_together(const View& view, const std::vector<std::size_t>& workers)
              workers, [&](std::size_t worker) { return view.workers.all[worker].host == host; });
 }
 
-// Logs that were cut end here and there. A rank that stopped is late in all it does, and a host
-// that stopped with all its ranks.
+// Whether the ranks may only seem late because logs were cut. A rank that stopped is late in all
+// its communicators, and a host that stopped is late with all its ranks.
 bool is_late_by_a_cut(const View& view, const WorkerSet& workers) {
   const std::vector<std::size_t> all(workers.begin(), workers.end());
   return !stopped_together(view, all) || std::ranges::all_of(all, [&](std::size_t worker) {
@@ -351,8 +348,8 @@ bool is_late_by_a_cut(const View& view, const WorkerSet& workers) {
   });
 }
 
-// Each of them is late in a communicator of its own, and together they are all ranks of a host: the
-// host stopped.
+// Each of these ranks is late in another communicator, and together they are all ranks of a host:
+// the host stopped.
 Suspicion describe_host_behind(
     const View& view, const std::map<WorkerSet, std::vector<const Alignment*>>& by_culprits,
     const WaitFor& relation) {
@@ -432,7 +429,8 @@ std::vector<Suspicion> find_ranks_behind(const View& view) {
   if (is_a_host) found.push_back(describe_host_behind(view, by_culprits, relation));
   for (const auto& [workers, alignments] : by_culprits) {
     if (is_a_host) break;
-    // Where only these are behind, their peers wait for them and not for those who wait for them.
+    // Prefers a communicator in which only these ranks are behind: there the peers wait for them
+    // directly.
     const Alignment* telling = *std::ranges::max_element(alignments, {}, [&](const Alignment* a) {
       return std::make_pair(a->behind.size() == workers.size(), a->members.size());
     });
@@ -451,7 +449,7 @@ std::vector<Suspicion> find_ranks_behind(const View& view) {
       suspicion.sure.add(Ground::may_wait_itself);
   if (replay && replay->waiting > 0 && !replay->is_clear() && replay->most_pending <= kShortQueue)
     for (Suspicion& suspicion : found) doubt_for_short_queues(*replay, suspicion);
-  // Ranks that wait in a Send or Recv stop enqueueing here and there, and leave no line of it.
+  // Ranks that wait in a Send or Recv stop enqueueing at different calls, and no line shows it.
   for (Suspicion& suspicion : found)
     if (found.size() > 1 || (relation.in_p2p && suspicion.finding.subject.ranks.size() > 1))
       suspicion.sure.add(Ground::late_here_and_there);

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kMostFindings = 4;
 
-// A communicator that is being set up, as far as lines tell.
+// A communicator that is being set up, as far as lines show.
 struct Start {
   std::size_t communicator = 0;
   std::vector<std::size_t> finished;  // members
@@ -48,8 +48,8 @@ LastFinished last_finished_in(const View& view) {
   return last;
 }
 
-// The line of its end may be lost, or be of a version that prints none: a rank that goes on to use
-// this communicator or another has finished.
+// The line that ends the setup may be lost, and some versions print none. A rank that goes on to
+// use this communicator or another has finished, too.
 bool has_finished(const View& view, const LastFinished& last, std::size_t index) {
   const Member& member = view.member(index);
   if (member.complete || member.first_op_count || member.left_cleanly()) return true;
@@ -57,8 +57,8 @@ bool has_finished(const View& view, const LastFinished& last, std::size_t index)
   return known != last.end() && known->second > member.init_line.line;
 }
 
-// What NCCL prints of a communicator's shape and channels it knows from all ranks: once one rank
-// prints it, all have joined, though the lines of some are not there.
+// NCCL knows a communicator's shape and channels only from all ranks. Once one rank prints them,
+// all have joined, even if the lines of some are missing.
 bool all_have_met(const View& view, const std::vector<std::size_t>& members) {
   return std::ranges::any_of(members, [&](std::size_t index) {
     const Member& member = view.member(index);
@@ -87,7 +87,7 @@ std::optional<Start> start_of(const View& view, const LastFinished& last, std::s
     }
   }
   if (start.stuck.empty()) return std::nullopt;
-  // With more to name than to name it by, nothing is known.
+  // If fewer than half of the ranks were seen, the unseen ones are not named.
   const auto nranks = static_cast<std::size_t>(std::max(communicator.nranks, 0));
   if (seen.size() * 2 < nranks) return start.finished.empty() ? std::nullopt : std::optional(start);
   for (int rank = 0; rank < communicator.nranks; ++rank)
@@ -136,7 +136,7 @@ Suspicion stuck(const View& view, const Start& start) {
   const Communicator& communicator = view.communicators[start.communicator];
   Claim claim = start.stuck.size() <= start.finished.size() ? Claim::join_not_finished
                                                             : Claim::join_end_unseen;
-  // Where peers went on to work, more than the one line of its end is missing.
+  // If peers went on to work, more than the one line that ends the setup is missing.
   const bool peers_work = std::ranges::any_of(
       start.finished, [&](std::size_t m) { return view.member(m).first_op_count.has_value(); });
   const std::set<std::uint32_t> excerpts = excerpts_of_work(view);
@@ -159,7 +159,7 @@ Suspicion stuck(const View& view, const Start& start) {
   return suspicion;
 }
 
-// All began and nobody finished, but one came less far on the way than the others.
+// All ranks began and none finished, but one or a few got less far than the others.
 std::optional<Suspicion> least_far(const View& view, const std::vector<Start>& starts) {
   const Start& start =
       *std::ranges::max_element(starts, {}, [](const Start& s) { return s.stuck.size(); });
@@ -176,7 +176,7 @@ std::optional<Suspicion> least_far(const View& view, const std::vector<Start>& s
   if (culprits.empty()) return std::nullopt;
   Suspicion suspicion = suspicion_of_start(
       view, start, Cause::launch_rank_missing, Claim::start_not_so_far,
-      fmt::format("{} came less far than {} in setting up communicator {}: it printed no line of "
+      fmt::format("{} got less far than {} in setting up communicator {}: it printed no line of "
                   "its {}",
                   people_of(view, culprits), counted(others.size(), "peer"),
                   view.communicators[start.communicator].id, behind.stage));
@@ -198,10 +198,10 @@ Suspicion nobody_finished(const View& view, const std::vector<Start>& starts) {
   std::string title = fmt::format("All {} ranks began to set up communicator {} and none finished",
                                   communicator.nranks, communicator.id);
   if (starts.size() > 1)
-    title += fmt::format("; so it is with {} in all", counted(starts.size(), "communicator"));
+    title += fmt::format("; the same for {} in all", counted(starts.size(), "communicator"));
   Suspicion suspicion = suspicion_of_start(view, start, Cause::collective_stalled,
                                            Claim::nobody_joined, std::move(title));
-  // A log that ends so may also have been cut there, or the job is still starting.
+  // A log that ends like this may have been cut there, or the job is still starting.
   suspicion.stops_job = false;
   Finding& finding = suspicion.finding;
   finding.severity = Severity::warning;
@@ -209,16 +209,16 @@ Suspicion nobody_finished(const View& view, const std::vector<Start>& starts) {
   for (const Start& each : starts)
     finding.subject.communicators.push_back(view.communicators[each.communicator].id);
   finding.actions.push_back(
-      {"Let the next start tell how far each rank comes: bootstrap, network, topology.", "",
-       "export NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,BOOTSTRAP,NET,GRAPH"});
+      {"Set this before the next start, to see how far each rank gets: bootstrap, network, "
+       "topology.",
+       "", "export NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,BOOTSTRAP,NET,GRAPH"});
   add_lines_of(view, start.stuck, kMostLines, finding);
   return suspicion;
 }
 
-// --- Ranks that no line of joining tells of
-// ---------------------------------------------------------
+// --- Ranks without a line of joining ---------------------------------------------------------
 
-// Of whom, in the job, the unseen ranks of a communicator are.
+// Which ranks of the job the unseen ranks of a communicator are.
 struct Absent {
   std::vector<int> ranks;            // of the job; empty: not known
   std::vector<std::size_t> workers;  // those that are known from elsewhere
@@ -266,8 +266,8 @@ Absent absent_of(const View& view, const Start& start) {
   return absent;
 }
 
-// Processes that printed lines and none of joining: by their launcher's rank, because they are all
-// that their host lacks, or because there are as many of them as ranks that did not come.
+// Processes that printed lines, but none of joining: by their launcher's rank, because their host
+// lacks just them, or because there are as many of them as ranks that did not come.
 std::vector<const ProcessSeen*> stopped_before(const View& view, const std::vector<int>& ranks,
                                                const std::set<std::string>& hosts) {
   const std::set<int> wanted(ranks.begin(), ranks.end());
@@ -344,10 +344,9 @@ std::optional<Suspicion> unseen(const View& view, const Start& start) {
   return suspicion;
 }
 
-// --- Before NCCL prints a line for the beginning (2.18.3)
-// -------------------------------------------
+// --- Before any rank begins to join; NCCL before 2.18.3 prints no line for it -----------------
 
-// Processes that printed lines of their start, where none came to have a communicator.
+// Processes that printed lines of their start, if none of them has a communicator yet; else none.
 std::vector<const ProcessSeen*> all_waiting_to_start(const View& view) {
   std::vector<const ProcessSeen*> waiting;
   for (const Member& member : view.job.progress().members())
@@ -377,7 +376,8 @@ std::string host_with_one_fewer(const std::vector<const ProcessSeen*>& processes
   return on_others >= 2 ? fewer : std::string();
 }
 
-// The number that launchers' prefixes leave out; nullopt: none, or they are no ranks of the job.
+// The rank that is missing among launchers' prefixes; nullopt: none is, or they are no ranks of the
+// job.
 std::optional<int> rank_left_out(const std::vector<const ProcessSeen*>& processes) {
   std::set<int> ranks;
   for (const ProcessSeen* seen : processes)
@@ -407,12 +407,12 @@ std::optional<Suspicion> fewer_processes(const View& view) {
   if (rank) finding.subject.ranks = {*rank};
   if (!host.empty()) finding.subject.hosts = {host};
   finding.title = rank ? fmt::format(
-                             "Rank {}{} printed nothing, and none of {} others came to "
-                             "have a communicator",
+                             "Rank {}{} printed nothing, and none of {} others got "
+                             "a communicator",
                              *rank, host.empty() ? "" : " on " + host, waiting.size())
                        : fmt::format(
-                             "{} has {} where every other host has {}, and none of them "
-                             "came to have a communicator",
+                             "{} has {} where every other host has {}, and no process "
+                             "got a communicator",
                              host,
                              on_others == 2 ? "1 process of the job"
                                             : fmt::format("{} processes of the job", on_others - 1),
@@ -424,7 +424,7 @@ std::optional<Suspicion> fewer_processes(const View& view) {
   return suspicion;
 }
 
-// All processes are there, none has a communicator, and one came less far than the others.
+// All processes are there, none has a communicator, and one or a few got less far than the others.
 std::optional<Suspicion> least_far_before_any_began(const View& view) {
   for (std::size_t member : view.members)
     if (view.member(member).init) return std::nullopt;
@@ -453,8 +453,8 @@ std::optional<Suspicion> least_far_before_any_began(const View& view) {
   std::ranges::sort(finding.subject.ranks);
   const ProcessSeen& first = *seen_as[behind.processes.front()];
   finding.title = fmt::format(
-      "{}{} came less far than {} others in starting up: no line of its {}, and none of them came "
-      "to have a communicator",
+      "{}{} got less far than {} others in starting up: no line of its {}, and no process got "
+      "a communicator",
       first.launcher_rank >= 0 ? fmt::format("Rank {}", first.launcher_rank)
                                : fmt::format("Process {}", first.process.pid),
       first.host.empty() ? "" : " on " + first.host, processes.size() - behind.processes.size(),

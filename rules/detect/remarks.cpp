@@ -18,7 +18,8 @@ bool blames_an_end(const Sighting& sighting) {
   return sighting.signature->blames == Blames::peer || sighting.signature->blames == Blames::pair;
 }
 
-// Whether the kernel of the host told of such a fault: it knows the GPU, and NCCL only notices.
+// Whether the host's kernel reported such a fault: it knows the GPU, and NCCL only notices the
+// effect.
 bool kernel_told(const View& view, const Finding& finding) {
   return std::ranges::any_of(view.job.hardware().xids(), [&](const XidIncident& incident) {
     const XidMeaning* meaning = view.catalog.xid(incident.code);
@@ -54,7 +55,7 @@ bool is_failure(const Suspicion& suspicion) {
   return suspicion.finding.severity >= Severity::error;
 }
 
-// A warning says of a configuration that it is slow; of hardware, that it may fail one day.
+// A warning about a configuration says that it is slow; about hardware, that it may fail one day.
 void soften_warnings(std::vector<Suspicion>& found) {
   for (Suspicion& suspicion : found) {
     const Cause cause = suspicion.finding.cause;

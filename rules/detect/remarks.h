@@ -1,4 +1,5 @@
-// What NCCL complained of: causes with the part that they blame, and what only follows from them.
+// What NCCL complained about: causes with the part that they blame, and what only follows from
+// them.
 #pragma once
 
 #include <vector>

@@ -17,7 +17,7 @@ void append(std::vector<Suspicion>& all, std::vector<Suspicion> more) {
 }
 
 // Which side each proxy waits for: its own GPU, which has not produced the data yet, or the network
-// and whoever is behind it. That tells where to look next, and accuses nobody.
+// and the peer behind it. That shows where to look next, and accuses nobody.
 std::vector<Suspicion> find_proxy_waits(const View& view) {
   std::map<std::pair<std::string, int>, Suspicion> by_subject;
   for (const auto& [index, waits] : view.job.reports().proxies()) {

@@ -21,8 +21,8 @@ bool waits_for_others(const StandingByStack& standing) {
   return standing.wait() != StackWait::nothing;
 }
 
-// Those who wait, and those who do something else. Where a call that waits is made in C, its stack
-// ends at a line of the user's code: most of all stand at the same one then.
+// Ranks that wait, and ranks that do something else. If C code makes the call that waits, the stack
+// ends at a line of the user's code; then most ranks stand at the same line.
 struct StackDivision {
   Standings waiting;
   Standings elsewhere;
@@ -42,7 +42,7 @@ StackDivision divide_by_stack(const std::vector<StandingByStack>& all) {
       std::ranges::max_element(by_frame, {}, [](const auto& entry) { return entry.second.size(); });
   if (most->second.size() < kFew) return division;
   division.at_one_line = true;
-  // Whoever is in a collective may be there with them, by another way.
+  // A rank in a collective may have reached the same wait by another path.
   division.waiting.insert(division.waiting.end(), most->second.begin(), most->second.end());
   std::erase_if(division.elsewhere, [&](const StandingByStack* standing) {
     return standing->meaning.frame == most->first || standing->meaning.known == nullptr;
@@ -78,7 +78,7 @@ std::string people(const TorchCrew& crew, const Standings& standings, Subject& s
 
 namespace {
 
-// Where too few stand to be compared: what a stack shows is told, and nobody is accused.
+// With one stack there is nothing to compare: reports what it shows, and accuses nobody.
 std::vector<Suspicion> tell_where_one_stands(const View& view,
                                              const std::vector<StandingByStack>& all) {
   if (all.size() != 1 || !waits_for_others(all.front())) return {};
@@ -91,15 +91,15 @@ std::vector<Suspicion> tell_where_one_stands(const View& view,
   finding.severity = Severity::info;
   const TorchCrew crew(view);
   finding.title = fmt::format(
-      "{} {}; one stack alone does not tell for whom",
+      "{} {}; one stack alone does not show which rank it waits for",
       only.rank < 0 && only.pid == 0 ? "A process" : people(crew, {&only}, finding.subject),
       only.text());
   suspicion.sure = Claim::stack_off_the_line;
   suspicion.sure.add(Ground::no_part_named);
   finding.evidence.push_back(view.evidence(only.stack->line));
   finding.actions.push_back(
-      {"Take the stacks of all ranks at the same time: the one that stands elsewhere is waited "
-       "for.",
+      {"Take the stacks of all ranks at the same time: the others wait for the rank whose stack is "
+       "elsewhere.",
        "", "py-spy dump --pid \"${PID:?the process of a rank}\""});
   return {std::move(suspicion)};
 }

@@ -1,4 +1,4 @@
-// Ranks whose stacks stand elsewhere while those of their peers are in a collective.
+// Ranks whose stacks are elsewhere, while the stacks of their peers are in a collective.
 #pragma once
 
 #include "rules/detect/detector.h"

@@ -52,7 +52,7 @@ void add_first_line(const View& view, const LineRef* line, Finding& finding) {
     finding.evidence.push_back(std::move(evidence));
 }
 
-// What else is known of one of them, and what it does if somebody dumped its stack.
+// Adds what else is known of one of the ranks, and what it does if somebody dumped its stack.
 void add_asides(const View& view, const Stall& stall, Finding& finding) {
   for (const int member : stall.who) {
     const auto known = stall.rows.front()->members.find(member);
@@ -73,7 +73,7 @@ void add_asides(const View& view, const Stall& stall, Finding& finding) {
   }
 }
 
-// Theirs, and one of who stands elsewhere.
+// Adds lines of the ranks that the stall names, and one of a rank that is in the call.
 void add_lines_of_stall(const View& view, const Stall& stall, Finding& finding) {
   const ProgressRow& row = *stall.rows.front();
   const LineRef* other = row.line;
@@ -90,20 +90,20 @@ void add_lines_of_stall(const View& view, const Stall& stall, Finding& finding) 
   add_first_line(view, other, finding);
 }
 
-// Its peers' lines tell no more than that it is gone.
+// The lines of its peers only say that the rank is gone.
 std::vector<Action> to_learn_why_it_left() {
-  return {{"Read the last lines of the log of rank {rank}: what ended it stands there, or nothing "
-           "does, as after a kill.",
+  return {{"Read the last lines of the log of rank {rank}: they say what ended it; after a kill "
+           "they say nothing.",
            "{host}", "tail -n 100 {log}"},
           {"Read the kernel log of its host around that time: an OOM kill, an Xid, a panic.",
            "{host}", "dmesg -T | tail -n 200"}};
 }
 
-// It did not fail: its program was done.
+// The rank did not fail: its program was done.
 std::vector<Action> to_learn_why_it_ended() {
   return {
-      {"Read what rank {rank} said last, and look for what ends its loop and not that of its "
-       "peers: fewer batches, an early stop, a return or an exit of this rank alone.",
+      {"Read the last lines of the log of rank {rank}, and look for what ends its loop but not its "
+       "peers' loops: fewer batches, an early stop, a return or an exit of this rank alone.",
        "{host}", "tail -n 100 {log}"}};
 }
 
@@ -130,7 +130,7 @@ Suspicion describe_stall(const View& view, const ProgressTable& table, const Sta
   add_lines_of_stall(view, stall, finding);
   if (stall.kind == Stall::Kind::behind && !row.called_at.empty())
     finding.actions.push_back(
-        {fmt::format("See what keeps it from this place of the program, where its peers are: {}",
+        {fmt::format("See what keeps it from this place in the program, where its peers are: {}",
                      row.called_at),
          "", ""});
   if (row.is_loss) finding.actions = to_learn_why_it_left();
@@ -157,9 +157,10 @@ std::vector<Suspicion> find_stalls(const View& view) {
   std::vector<Suspicion> found;
   const TorchCrew crew(view);
   const LineRef* step = last_step(view);
-  for (auto* witness : {table_of_barriers, table_of_desync, table_of_fr_report, table_of_gloo,
-                        table_of_horovod, table_of_jax_barriers, table_of_jax_heartbeats,
-                        table_of_lost_peers, table_of_ras, table_of_store_waits}) {
+  for (auto* witness :
+       {table_of_barriers, table_of_desync, table_of_fr_report, table_of_gloo, table_of_horovod,
+        table_of_jax_barriers, table_of_jax_heartbeats, table_of_lost_peers, table_of_ras,
+        table_of_store_barriers, table_of_store_waits}) {
     ProgressTable table = witness(view, crew);
     std::erase_if(table.rows, [&](const ProgressRow& row) {
       return row.line != nullptr && trained_on(step, *row.line);

@@ -1,5 +1,5 @@
-// Who is behind, who is ahead, and where all entered and nothing ends: one way from a witness's
-// table of progress to findings.
+// Ranks that are behind, ranks that are ahead, and calls that all entered and none finished: makes
+// findings of a witness's table of progress.
 #pragma once
 
 #include "rules/detect/detector.h"
@@ -9,7 +9,7 @@ namespace faultline {
 
 std::vector<Suspicion> find_stalls_in(const View& view, const ProgressTable& table);
 
-// By the witnesses that tell nothing else: barriers, desync reports, Horovod, JAX, NCCL's RAS.
+// For the witnesses that report nothing else: barriers, desync reports, Horovod, JAX, NCCL's RAS.
 std::vector<Suspicion> find_stalls(const View& view);
 
 }  // namespace faultline

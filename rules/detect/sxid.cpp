@@ -53,8 +53,8 @@ ReadSxid read(const View& view, const SwitchIncident& incident, const XidMeaning
                  .impact = meaning.impact,
                  .first = view.job.dated(incident.first),
                  .last = view.job.dated(incident.last)};
-  // Where the driver decides what is fatal when it prints, its word counts; elsewhere the catalog
-  // knows better.
+  // If the driver decides at the time of printing what is fatal, its word counts; otherwise the
+  // catalog knows better.
   if (meaning.printed == "either" && incident.printed == "Non-fatal" &&
       error.severity > Severity::warning) {
     error.severity = Severity::warning;
@@ -168,8 +168,8 @@ void add_actions_of_sxid(const View& view, const SxidGroup& group, const ReadSxi
                              .where = host});
 }
 
-// GPUs that were lost in the minute before: their links go, and every switch says so. No host need
-// be known for that, only the log that tells both.
+// GPUs that fell off the bus in the minute before: their links go down, and every switch says so.
+// The host need not be known, only that one log reports both.
 std::set<std::string> lost_before(const View& view, const SxidGroup& group,
                                   const EventTime& since) {
   constexpr std::int64_t kMinuteUs = 60'000'000;
@@ -220,7 +220,7 @@ Phase phase_of(const View& view, const SxidGroup& group, const std::vector<int>&
   return shared.value_or(Phase::during);
 }
 
-// A GPU that somebody reset while every one of these errors was told; empty: none.
+// The GPU that somebody reset while all of these errors were reported; empty: none.
 std::string reset_at_the_time(const View& view, const SxidGroup& group) {
   std::string gpu;
   for (const ReadSxid& error : group.errors) {

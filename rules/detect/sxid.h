@@ -1,5 +1,5 @@
-// What the NVSwitches of the job's hosts reported, by the catalog. The word in the line, Fatal or
-// Non-fatal, is the switch's own view and not what becomes of the job.
+// What the NVSwitches of the job's hosts reported, by the catalog. The word Fatal or Non-fatal in
+// the line is the switch's own view; it does not say what happens to the job.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,5 @@
-// What PyTorch, its launchers and its exceptions tell: who timed out, who did not come, who ended
-// first and of what.
+// What PyTorch, its launchers and its exceptions report: which ranks timed out, which did not come,
+// which ended first and why.
 #pragma once
 
 #include "rules/detect/detector.h"

@@ -14,10 +14,10 @@ namespace {
 struct WentPast {
   bool this_call = false;        // it left out the one its peers wait in; false: an earlier one
   std::size_t other_member = 0;  // on which it went on: an index into Progress::members()
-  bool with_peers = false;       // there, some of them are as far
+  bool with_peers = false;       // some peers are as far on that communicator
 };
 
-constexpr std::uint64_t kClearlyPast = 2;  // calls; one may be a matter of threads
+constexpr std::uint64_t kClearlyPast = 2;  // calls; threads may cause a difference of one
 constexpr std::size_t kLeastPlaces = 2;    // at which it must be in step with its peer's next call
 constexpr std::size_t kMostPlaces = 8;
 
@@ -38,7 +38,7 @@ std::optional<std::uint64_t> calls_before(const Member& other, std::uint64_t lin
   return other.place.position - later;
 }
 
-// Two communicators of one process; lines of several files tell no order.
+// Two communicators of one process; lines of several files have no order.
 bool comparable(const Member& one, const Member& other) {
   return one.calls_source == other.calls_source && one.from_start && other.from_start;
 }
@@ -60,7 +60,7 @@ struct Pair {
     return line ? calls_before(peers_other, *line) : std::nullopt;
   }
 
-  // Each of its last calls came where the peer made the one after it.
+  // Whether each of its last calls came where the peer made the one after it.
   bool one_call_early(std::uint64_t position) const {
     std::size_t fits = 0;
     for (std::size_t back = 1; back <= kMostPlaces && back <= position; ++back) {
@@ -76,7 +76,7 @@ struct Pair {
 };
 
 constexpr std::size_t kNoMember = SIZE_MAX;
-constexpr std::size_t kMostPeers = 8;  // peers tell the same
+constexpr std::size_t kMostPeers = 8;  // all peers show the same
 
 // The worker's member in a communicator.
 std::size_t member_in(const View& view, std::size_t worker, std::size_t communicator) {
@@ -85,14 +85,14 @@ std::size_t member_in(const View& view, std::size_t worker, std::size_t communic
   return kNoMember;
 }
 
-// One rank or a few take a wrong turn; where most are behind, they are held up.
+// One rank or a few take a wrong turn; if most ranks are behind, they are held up.
 bool worth_asking(const Alignment& alignment) {
   return !alignment.divergence && !alignment.behind.empty() &&
          alignment.behind.size() * 2 < alignment.members.size();
 }
 
-// `member` is behind, `ahead` are members that are not. Nothing: it stopped there, or nothing
-// tells.
+// `member` is behind, `ahead` are members that are not. nullopt: the member stopped there, or no
+// line shows it.
 std::optional<WentPast> went_past(const View& view, const Alignment& alignment,
                                   const std::vector<std::size_t>& ahead, std::size_t member) {
   const Member& mine = view.member(member);
@@ -121,7 +121,7 @@ std::optional<WentPast> went_past(const View& view, const Alignment& alignment,
   return std::nullopt;
 }
 
-// Calls tell(member, past) for whoever went past the call in which the others wait.
+// Calls tell(member, past) for each member that went past the call in which the others wait.
 template <class Tell>
 void for_each_who_went_past(const View& view, const Alignment& alignment, Tell tell) {
   if (!worth_asking(alignment) || alignment.basis != Basis::counted) return;
@@ -147,12 +147,12 @@ Suspicion describe_past(const View& view, const Alignment& alignment, std::size_
   Finding& finding = suspicion.finding;
   finding.title =
       past.this_call
-          ? fmt::format("{} skipped {}, {} of communicator {}: it went on to later calls elsewhere",
+          ? fmt::format("{} skipped {}, {} of communicator {}: it made later calls on another one",
                         people_of(view, {member}), call, alignment.label(alignment.slowest),
                         communicator.id)
           : fmt::format(
-                "{} skipped one {} of communicator {}: since then it is one call ahead of "
-                "its peers elsewhere; which one, identical calls leave open",
+                "{} skipped one {} of communicator {}, one of several identical calls: since then "
+                "it is one call ahead of its peers on another communicator",
                 people_of(view, {member}), call, communicator.id);
   if (past.with_peers && (past.this_call || may_lack_a_line(late)))
     suspicion.sure.add(Ground::one_line_tells);

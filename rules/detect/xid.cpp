@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::size_t kMostGpusNamed = 16;
 
-constexpr std::size_t kFaultsOfPrograms = 3;  // stretches of them, by different processes
+constexpr std::size_t kFaultsOfPrograms = 3;  // bursts of them, by different processes
 constexpr std::size_t kFaultsOfJobs = 2;      // earlier jobs
 
 constexpr Cause kMemory = Cause::gpu_ecc_uncorrectable;
@@ -33,16 +33,16 @@ constexpr Cause kLinks = Cause::gpu_nvlink_error;
 constexpr std::string_view kRecovered = "None";
 constexpr Cause kTeardown = Cause::gpu_teardown;
 
-// What is said of one GPU (of a host, when it only cleaned up) under one class.
+// The Xids of one class on one GPU (or on one host, if the driver only cleaned up).
 struct XidGroup {
   std::string host;
   Cause cause = Cause::none;
   std::set<std::string> gpus;
   std::vector<const ReadXid*> xids;
-  std::vector<const GpuBurst*> bursts;  // that they are of
+  std::vector<const GpuBurst*> bursts;  // to which they belong
   const ReadXid* main = nullptr;
   EventTime since;
-  bool is_root = false;  // of a burst
+  bool is_root = false;  // it holds the root of a burst
 };
 
 Phase phase_of(const View& view, const ReadXid& xid, const std::string& host, const EventTime& time,
@@ -55,7 +55,7 @@ Phase phase_of(const View& view, const ReadXid& xid, const std::string& host, co
                          .log = boot_of(view, incident.spoken_host, incident.first)});
 }
 
-// Stretches of before are told apart from those of the job.
+// Whether the whole burst was before the job; such bursts are grouped apart.
 bool is_old(const View& view, const GpuBurst& burst) {
   return std::ranges::all_of(
       burst.xids, [&](const ReadXid& xid) { return view.phases.is_before(xid.last, burst.host); });
@@ -65,7 +65,7 @@ Phase phase_of(const View& view, const XidGroup& group, const std::vector<int>& 
   std::optional<Phase> shared;
   for (const ReadXid* xid : group.xids) {
     const Phase phase = phase_of(view, *xid, group.host, xid->last, ranks);
-    // What began before the end is not of after it.
+    // A fault that began before the job ended does not count as one after it.
     const bool began_before_end =
         phase == Phase::after &&
         phase_of(view, *xid, group.host, xid->first, ranks) != Phase::after;
@@ -75,7 +75,8 @@ Phase phase_of(const View& view, const XidGroup& group, const std::vector<int>& 
   return shared.value_or(Phase::during);
 }
 
-// It names the process of a rank; or it is of the GPU of one that stopped, or names no process.
+// Whether it names no process, names the process of a rank, or is on the GPU of a rank that
+// stopped.
 bool is_tied(const View& view, const XidGroup& group,
              const std::vector<GpuMembership>& memberships) {
   std::set<std::int64_t> pids;
@@ -89,7 +90,7 @@ bool is_tied(const View& view, const XidGroup& group,
   return false;
 }
 
-// That this GPU failed, and that it matters to the job.
+// How sure it is that this GPU failed and that it matters to the job.
 Sureness sureness_of_xid(const XidGroup& group, const GpuMembership& membership,
                          bool booted_since) {
   using Kind = GpuMembership::Kind;
@@ -127,7 +128,7 @@ std::string title_of_xid(const Catalog& catalog, const Finding& finding, const X
   if (finding.cause == kProgram && !known.rank)
     return fmt::format("A program made an illegal access on GPU {} of {}", known.gpu, known.host);
   const Advice* advice = catalog.advice_for(finding.cause);
-  // A title that speaks of a rank is no use where the rank is not known.
+  // A title with {rank} is of no use if the rank is not known.
   bool tells =
       advice != nullptr && (known.rank || advice->title.find("{rank}") == std::string::npos);
   return tells ? fill_in(advice->title, known)
@@ -145,8 +146,8 @@ std::string codes_of(const XidGroup& group) {
   return codes;
 }
 
-// What the driver says of this GPU now comes first, then what is done about the class, then what
-// NVIDIA has published about the codes.
+// First what the driver advises for this GPU now, then the advice for the class, then what NVIDIA
+// has published about the codes.
 void add_actions_of_xid(const View& view, const XidGroup& group, Finding& finding) {
   const std::string host = finding.subject.hosts.empty() ? "" : finding.subject.hosts.front();
   const GpuBurst& burst = *group.bursts.back();
@@ -182,8 +183,8 @@ void add_actions_of_xid(const View& view, const XidGroup& group, Finding& findin
          .where = host});
   if (cleanup)
     finding.actions.push_back(
-        {.what = fmt::format("Xid {}, if nothing stands before it: {}.", group.main->meaning->code,
-                             group.main->meaning->escalation),
+        {.what = fmt::format("Xid {}, if no other error comes before it: {}.",
+                             group.main->meaning->code, group.main->meaning->escalation),
          .where = host});
 }
 
@@ -203,16 +204,16 @@ std::set<std::string> programs_of(const Finding& finding,
   return programs;
 }
 
-// A program's fault is the program's. Only where unrelated programs fault on one GPU, and on no
-// other, it may be the GPU's: the same user's bug comes back under many jobs' names.
+// An illegal access is the program's fault. Only if unrelated programs fault on one GPU and on no
+// other may it be the GPU's: one user's bug comes back in jobs of many names.
 void weigh_repeats(const View& view, const XidGroup& group, bool others_fault,
                    Suspicion& suspicion) {
   Finding& finding = suspicion.finding;
   if (finding.cause != kProgram) return;
   const std::string host = finding.subject.hosts.empty() ? "" : finding.subject.hosts.front();
   constexpr std::string_view kDiagnose =
-      "Run DCGM diagnostics (level 3) on this GPU, and the programs on another one, before either "
-      "is blamed.";
+      "Run DCGM diagnostics (level 3) on this GPU, and run the programs on another GPU, before you "
+      "blame either.";
   const std::vector<const PastOffence*> before = offences_before(view, group.cause, suspicion);
   const std::set<std::string> jobs = jobs_of(before);
   if (jobs.size() >= kFaultsOfJobs) {
@@ -245,13 +246,13 @@ void weigh_repeats(const View& view, const XidGroup& group, bool others_fault,
     pids.insert(xid->incident->pids.begin(), xid->incident->pids.end());
   if (bursts.size() < kFaultsOfPrograms || pids.size() < kFaultsOfPrograms) return;
   suspicion.sure.add(Ground::several_programs);
-  finding.title += fmt::format("; {} processes did, minutes apart", pids.size());
+  finding.title += fmt::format("; {} processes did so, minutes apart", pids.size());
   finding.actions.push_back({.what = fmt::format("If these were different programs: {}", kDiagnose),
                              .where = host,
                              .command = "dcgmi diag -r 3"});
 }
 
-// A program that faults ends by itself, and nobody else on its GPU does.
+// An illegal access ends only the program that made it, not others on its GPU.
 void name_other_program(const View& view, const XidGroup& group, Suspicion& suspicion) {
   Finding& finding = suspicion.finding;
   if (group.cause != kProgram || finding.subject.ranks.empty()) return;
@@ -264,7 +265,7 @@ void name_other_program(const View& view, const XidGroup& group, Suspicion& susp
   const std::string program = program_in(group.main->incident->first.text);
   finding.title = fmt::format(
       "Process {}{} made an illegal access on GPU {} of {} (Xid {}); by its "
-      "number it is none of the job's",
+      "PID it does not belong to the job",
       *pids.begin(), program.empty() ? "" : fmt::format(" ({})", program), *group.gpus.begin(),
       group.host, codes_of(group));
   suspicion.sure.add(Ground::other_program);
@@ -272,7 +273,7 @@ void name_other_program(const View& view, const XidGroup& group, Suspicion& susp
   if (owner == Owner::bystander) finding.part_of_job = false;
 }
 
-// Links go down where the GPU at their other end is reset, and the driver asks for nothing then.
+// Links go down when the GPU at their other end is reset; the driver then asks for nothing.
 void name_reset(const View& view, const XidGroup& group, Suspicion& suspicion) {
   if (group.cause != kLinks) return;
   std::string reset;
@@ -377,8 +378,8 @@ Suspicion describe_xid(const View& view, const XidGroup& group, Memberships& mem
   return suspicion;
 }
 
-// Lines of a memory error: 48 says that it was, 63 or 64 what becomes of the row, 94 or 95 who had
-// used it. They are one.
+// A memory error prints several lines: 48 reports it, 63 or 64 say what happens to the row, 94 or
+// 95 who had used it. They are one error.
 Cause class_in(const GpuBurst& burst, const ReadXid& xid) {
   const bool remap = xid.reading.cause == kRemap;
   return remap && std::ranges::any_of(burst.xids,
@@ -431,7 +432,7 @@ std::vector<Suspicion> find_xids(const View& view) {
   Memberships members(view);
   for (const auto& [key, group] : current)
     found.push_back(describe_xid(view, group, members, programs > 1));
-  // What also happened in the job is told of there.
+  // If it also happened in the job, the finding of the job covers it.
   for (const auto& [key, group] : past)
     if (!current.contains(key)) found.push_back(describe_xid(view, group, members));
   spare_what_was_outlived(view, found);

@@ -34,7 +34,7 @@ std::string pid(const AdviceSubject& subject) {
 }
 std::string nothing(const AdviceSubject&) { return {}; }
 
-// Which there are, for a command to go through: words, or a command that lists them.
+// All candidates, for a command to loop over: words, or a command that lists them.
 std::string all_nics(const AdviceSubject&) { return "$(ls /sys/class/infiniband)"; }
 
 std::string all_netdevs(const AdviceSubject& subject) {
@@ -43,7 +43,8 @@ std::string all_netdevs(const AdviceSubject& subject) {
              : fmt::format("$(ls /sys/class/infiniband/{}/device/net)", shell_word(subject.nic));
 }
 
-// Launchers give each process its rank; without a rank, those that use a GPU are looked at.
+// Launchers put the rank into a process's environment. Without a rank: all processes that use a
+// GPU.
 std::string all_pids(const AdviceSubject& subject) {
   if (!subject.pids.empty()) return fmt::format("{}", fmt::join(subject.pids, " "));
   if (!subject.rank) return "$(nvidia-smi --query-compute-apps=pid --format=csv,noheader)";
@@ -56,8 +57,8 @@ std::string all_pids(const AdviceSubject& subject) {
 struct Placeholder {
   std::string_view name;
   std::string (*value)(const AdviceSubject&) = nothing;
-  std::string (*all)(const AdviceSubject&) = nullptr;  // none: one cannot go through them
-  std::string_view in_prose;                           // where it is not known
+  std::string (*all)(const AdviceSubject&) = nullptr;  // nullptr: a command cannot loop over them
+  std::string_view in_prose;                           // what a text says if the value is unknown
   std::string_view is;                                 // what a variable asks for
 };
 constexpr Placeholder kPlaceholders[] = {
@@ -91,21 +92,20 @@ std::string value_of(std::string_view name, const AdviceSubject& subject) {
   return value;
 }
 
-// Of a command: not what the shell or awk mean by braces.
+// Whether braces hold a placeholder, and not what the shell or awk mean by them.
 bool is_name(std::string_view text) {
   return !text.empty() &&
          std::ranges::all_of(text, [](char c) { return (c >= 'a' && c <= 'z') || c == '_'; });
 }
 
-// A word of a log that could be taken for an option, a placeholder or the end of the line is left
-// out.
+// False for a word of a log that could be read as an option, a placeholder or the end of the line.
 bool fits_in_a_command(std::string_view value) {
   return !value.empty() && value.front() != '-' && std::ranges::none_of(value, [](unsigned char c) {
     return c < 0x20 || c == 0x7f || c == '{' || c == '}';
   });
 }
 
-// Puts what replace(name) gives in the place of each placeholder; nothing: it stays.
+// Replaces each placeholder with replace(name); nullopt leaves it.
 template <class Replace>
 std::string replaced(std::string_view text, Replace replace) {
   std::string out;
@@ -159,7 +159,7 @@ Action fill_in(const Action& action, const AdviceSubject& subject) {
 
 Action completed(const Action& action, const AdviceSubject& subject) {
   Action whole = fill_in(action, subject);
-  // An unknown host is no place; the contract has an empty one for that.
+  // The API promises an empty `where` if the host is unknown.
   if (whole.where.find('{') != std::string::npos) whole.where.clear();
   whole.what = replaced(whole.what, [](std::string_view name) -> std::optional<std::string> {
     const Placeholder* known = placeholder(name);
@@ -171,7 +171,7 @@ Action completed(const Action& action, const AdviceSubject& subject) {
 
 std::string completed_command(std::string_view command, const AdviceSubject& subject) {
   const std::string known = command_with_known(command, subject);
-  const bool may_loop = known.find('#') == std::string::npos;  // no word may follow a remark
+  const bool may_loop = known.find('#') == std::string::npos;  // nothing may follow a comment
   std::vector<const Placeholder*> loops;
   std::string open = replaced(known, [&](std::string_view name) -> std::optional<std::string> {
     const Placeholder* meant = placeholder(name);

@@ -1,4 +1,4 @@
-// Advice of the catalog made concrete: whose GPU, which rank, on which host.
+// Fills in the catalog's advice: which GPU, which rank, which host.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace faultline {
 
-// What the placeholders of a catalog's texts stand for.
+// The values of the placeholders in the catalog's texts.
 struct AdviceSubject {
   std::string host;  // {host}
   std::string gpu;   // {gpu}: 0000:3b:00.0; {gpu_smi}: 00000000:3B:00.0, as nvidia-smi has it
@@ -20,26 +20,26 @@ struct AdviceSubject {
   std::string nic;                 // {nic}: mlx5_4
   std::string port;                // {port}: 1
   std::vector<std::int64_t> pids;  // {pid}
-  // What else a line names: {peer}, {path}. A name above comes first.
+  // Other placeholders, from the line: {peer}, {path}. The ones above take precedence.
   std::map<std::string, std::string, std::less<>> fields;
 };
 
 AdviceSubject advice_subject(const Subject& subject);
 
-// Fills in what is known. The rest stays as it is written, for somebody who knows more. What stands
-// in a command is one word of the shell, whatever a log says.
+// Fills in the known placeholders and leaves the others, so that a later call can fill them. In a
+// command, each value is quoted as one word of the shell, whatever a log says.
 std::string fill_in(std::string_view text, const AdviceSubject& subject);
 Action fill_in(const Action& action, const AdviceSubject& subject);
 
-// As it is printed: nothing is left open. A command finds what nobody knows, goes through all there
-// are, or asks for it in a variable that says what it is: "${PEER:?the address of the other end}".
+// The action as it is printed, without open placeholders. If a value is unknown, the command finds
+// it, loops over all candidates, or asks for it: "${PEER:?the address of the other end}".
 Action completed(const Action& action, const AdviceSubject& subject);
 std::string completed_command(std::string_view command, const AdviceSubject& subject);
 
-// One word of the shell.
+// Quotes the text, if needed, as one word of the shell.
 std::string shell_word(std::string_view text);
 
-// Placeholders that mean nothing here, without their braces.
+// The unknown placeholders in the text, without their braces.
 std::vector<std::string_view> unknown_placeholders(std::string_view text);
 
 }  // namespace faultline

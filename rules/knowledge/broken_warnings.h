@@ -7,8 +7,8 @@
 
 namespace faultline {
 
-// Whether no signature knows the beginning of a warning alone, and one knows this text of it, by
-// more than a guess.
+// True if no signature matches the beginning of the warning alone, but one that is more than a
+// guess matches this text.
 bool completes(const Signatures& signatures, const Remark& begun, std::string_view text);
 
 }  // namespace faultline

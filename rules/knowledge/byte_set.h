@@ -1,4 +1,4 @@
-// Which bytes are of a kind.
+// A set of bytes.
 #pragma once
 
 #include <array>
@@ -18,6 +18,6 @@ class ByteSet {
   std::array<bool, 256> has_{};
 };
 
-inline constexpr ByteSet kBlankBytes("\t\n\f\r ");  // RE2's
+inline constexpr ByteSet kBlankBytes("\t\n\f\r ");  // \s of RE2
 
 }  // namespace faultline

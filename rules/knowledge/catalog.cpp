@@ -50,7 +50,7 @@ std::vector<fs::path> files_of(const fs::path& folder) {
         fmt::format("{}: is not a folder; name one that holds catalog files", folder.string()));
   std::vector<fs::path> files;
   for (const auto& entry : fs::directory_iterator(folder))
-    // Editors and mounted configuration keep files of their own behind a dot.
+    // Editors and mounted configuration have files of their own, whose names begin with a dot.
     if (!entry.path().filename().string().starts_with('.')) files.push_back(entry.path());
   std::ranges::sort(files);
   return files;
@@ -76,12 +76,12 @@ bool is_yaml(const fs::path& path) {
 
 void refuse_classes(const fs::path& path) {
   if (path.filename() != kClasses) return;
-  throw std::runtime_error(fmt::format(
-      "{}: the program is made from its own {}; no other one can take its place: remove this one",
-      path.string(), kClasses));
+  throw std::runtime_error(
+      fmt::format("{}: {} is built into the program and cannot be replaced; remove this file",
+                  path.string(), kClasses));
 }
 
-// Reads a file that is not signatures; false: it has none of their names.
+// Checks a file that does not hold signatures; false: no such file has this name.
 bool check_by_name(std::string_view name, const CatalogText& text) {
   const auto* const known = std::ranges::find(kFiles, name, &NamedFile::name);
   if (known == std::end(kFiles)) return false;
@@ -89,8 +89,8 @@ bool check_by_name(std::string_view name, const CatalogText& text) {
   return true;
 }
 
-// Files of the folder take the place of those in `texts` that have their name; what is left is
-// signatures, in the order of their files.
+// Files of the folder replace those in `texts` with the same name. Returns the signatures in its
+// other YAML files, in the order of the files.
 std::vector<MessageSignature> take_from(const fs::path& folder, CatalogTexts& texts) {
   std::vector<CatalogText> files;
   for (const fs::path& path : files_of(folder)) {
@@ -103,8 +103,8 @@ std::vector<MessageSignature> take_from(const fs::path& folder, CatalogTexts& te
     else if (is_yaml(path))
       files.push_back(read_catalog_text(path));
     else if (path.extension() == ".csv")
-      // Notes may lie beside the files, but a misspelled name must not leave the built-in file in
-      // force.
+      // Other files may be notes. But a CSV file with a misspelled name must not leave the built-in
+      // one in force.
       refuse_name(path);
   }
   SignatureFile read = read_users_signatures(files);
@@ -129,8 +129,8 @@ auto read(const CatalogTexts& texts, std::string_view name, Read read_file) {
   return read_file(file.name, file.text);
 }
 
-// Those of a user's stand beside the built-in ones, and replace those of their ids: what is hidden
-// must not grow less by a file that adds to it.
+// A user's shapes are added to the built-in ones and replace only those with the same id: a file
+// that adds shapes must not reduce what is hidden.
 std::shared_ptr<const Secrets> read_secrets(const CatalogTexts& texts) {
   std::vector<SecretShape> shapes = read(texts, kSecrets, read_secret_shapes);
   if (texts.contains(kOwnSecrets))

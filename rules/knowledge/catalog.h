@@ -1,5 +1,5 @@
-// The catalog: what the field knows, as data. Compiled in from rules/knowledge/catalog/; a folder
-// of the user's may replace files by name and add signatures.
+// The catalog: what the field knows, as data. Compiled in from rules/knowledge/catalog/; a user's
+// folder may replace files by name and add signatures.
 #pragma once
 
 #include <boost/describe.hpp>
@@ -33,12 +33,12 @@ struct XidMeaning {
   int code = 0;
   std::string name;
   std::string meaning;
-  Cause cause = Cause::none;  // none: says nothing about a fault
+  Cause cause = Cause::none;  // none: it does not indicate a fault
   Severity severity = Severity::error;
   std::string impact;  // none, degrades, kills_process, kills_gpu, hang, varies
   std::string action;
   std::string escalation;
-  // Of an SXid, the word that its line has: Fatal, Non-fatal, either (the driver decides when it
+  // For an SXid: the word in its line: Fatal, Non-fatal, either (the driver decides when it
   // prints), none, unknown (no driver is known to print it).
   std::string printed;
 };
@@ -60,7 +60,7 @@ struct CausalLink {
 struct Advice {
   std::string title;
   std::string remedy;         // exclude_node, fix_code: a word for programs
-  bool exclude_host = false;  // a job is better started without the host
+  bool exclude_host = false;  // the next start should leave out the host
   std::vector<Action> actions;
 };
 
@@ -88,14 +88,15 @@ struct Catalog {
   bool explains(Cause cause, Cause effect, Relation relation) const;
 };
 
-// Files of override_folder take the place of the built-in ones of the same name; its other YAML
-// files are signatures that are tried before the built-in ones and replace those of their id.
-// Throws std::runtime_error naming the file, the entry and the mend: a broken catalog must not
-// start.
+// A file in override_folder replaces the built-in file of the same name; secrets.yaml adds to it.
+// The other YAML files hold signatures: they are tried before the built-in ones and replace those
+// with the same id. Throws std::runtime_error with the file, the entry and the correction: a broken
+// catalog must not start.
 Catalog load_catalog(const std::optional<std::filesystem::path>& override_folder = std::nullopt);
 
-// Everything that is wrong with these files of a user's, by their names: advice.yaml,
-// causality.yaml, xid.csv, or signatures. Throws std::runtime_error if one cannot be read.
+// Everything that is wrong with a user's files. A file's name says what it holds: advice.yaml,
+// causality.yaml, xid.csv; any other YAML file holds signatures. Throws std::runtime_error if a
+// file cannot be read.
 std::vector<std::string> check_catalog_files(const std::vector<std::filesystem::path>& files);
 
 }  // namespace faultline

@@ -1,5 +1,5 @@
-// The readers of the catalog's files. Each throws std::runtime_error with one line that names the
-// file, the line in it and the mend.
+// The readers of the catalog's files. Each throws std::runtime_error with one line of text: the
+// file, the line in it, what is wrong and the correction.
 #pragma once
 
 #include <filesystem>
@@ -25,25 +25,25 @@ PerformanceCatalog read_performance(std::string_view file, std::string_view text
 SettingsCatalog read_settings(std::string_view file, std::string_view text);
 std::shared_ptr<const Trouble> read_trouble(std::string_view file, std::string_view text);
 std::shared_ptr<const WordHints> read_word_hints(std::string_view file, std::string_view text);
-void check_word_hints(std::string_view file, std::string_view text);  // its samples, too
+void check_word_hints(std::string_view file, std::string_view text);  // and tries its samples
 std::vector<SecretShape> read_secret_shapes(std::string_view file, std::string_view text);
 std::vector<CausalLink> read_causality(std::string_view file, std::string_view text);
 std::map<Cause, Advice> read_advice(std::string_view file, std::string_view text);
 
-// A file of signatures is read to its end, whatever is wrong with one of them.
+// A faulty signature does not stop the reading of its file.
 struct SignatureFile {
   std::vector<MessageSignature> signatures;  // those that can be read
-  std::vector<std::string> problems;         // file, line and mend
+  std::vector<std::string> problems;         // file, line, what is wrong, the correction
 };
 SignatureFile read_signatures(std::string_view file, std::string_view text);
 
-// A file and what is in it; `name` is for complaints: a path, or a built-in file's name.
+// A file and its text; `name` is for error messages: a path, or the name of a built-in file.
 struct CatalogText {
   std::string name;
   std::string text;
 };
 
-// The user's files in their order, their samples tried, no id twice.
+// Reads the user's files in this order, tries their samples and reports ids that occur twice.
 SignatureFile read_users_signatures(const std::vector<CatalogText>& files);
 
 // Throws std::runtime_error naming the file if it cannot be read.

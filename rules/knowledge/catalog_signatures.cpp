@@ -28,7 +28,7 @@ Storm storm_of(const YamlFile& file, const YamlNode& entry) {
   file.read_fields(entry, "a storm", {needed("count", count), maybe("within", storm.within)});
   if (count < 1 || count > 1e9)
     file.place(file.field(entry, "count"))
-        .refuse(fmt::format("count {} is none; use 2 or more", count));
+        .refuse(fmt::format("count {} is too small or too large; use 2 or more", count));
   storm.count = static_cast<std::uint64_t>(count);
   return storm;
 }

@@ -46,7 +46,7 @@ void require_word(const CatalogPlace& place, std::string_view what, std::string_
 
 Cause require_class(const CatalogPlace& place, std::string_view name) {
   if (const Cause cause = cause_named(name); cause != Cause::none) return cause;
-  // The whole vocabulary would be too much to read: its family, or the families there are.
+  // All classes would be too much to read: list those of the family, or else the families.
   const auto family_in = [](std::string_view text) { return text.substr(0, text.find('.')); };
   std::vector<std::string_view> relatives;
   std::vector<std::string_view> families;

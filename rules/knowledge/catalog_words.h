@@ -17,23 +17,23 @@
 
 namespace faultline {
 
-// Where something stands in a file; every complaint begins with it.
+// A place in a file; every error message begins with it.
 struct CatalogPlace {
   std::string_view file;
   std::size_t line = 0;
 
-  // Throws std::runtime_error: "xid.csv:12: why; mend".
+  // Throws std::runtime_error: "xid.csv:12: what is wrong; the correction".
   [[noreturn]] void refuse(std::string_view why) const;
 };
 
-// A complaint quotes what the file holds, which may be long, or several lines, or move a terminal's
-// cursor.
+// Makes a text safe to quote in an error message: one line, not too long, without control
+// characters.
 std::string in_one_line(std::string_view text);
 
 // "info, warning, error or critical"
 std::string any_of(std::span<const std::string_view> words);
 
-// `word` must be one of these; `what` says what it was meant to be.
+// Refuses a word that is not one of `words`; `what` names its field.
 void require_word(const CatalogPlace& place, std::string_view what, std::string_view word,
                   std::span<const std::string_view> words);
 

@@ -25,7 +25,7 @@ int code_of(const CatalogPlace& place, std::string_view kind, std::string_view t
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), code);
   if (error != std::errc{} || end != text.data() + text.size() || code <= 0)
     place.refuse(
-        fmt::format("code \"{}\" is not the number of an {}; write a number from 1", text, kind));
+        fmt::format("code \"{}\" is not the number of an {}; write 1 or more", text, kind));
   return code;
 }
 
@@ -39,7 +39,7 @@ XidMeaning meaning_of(const CatalogPlace& place, std::string_view kind,
                  .action = fields[6],
                  .escalation = fields[7]};
   if (xid.meaning.empty())
-    place.refuse(fmt::format("{} {} has no meaning; say what it tells", kind, xid.code));
+    place.refuse(fmt::format("{} {} has no meaning; write what it means", kind, xid.code));
   if (!fields[3].empty()) xid.cause = require_class(place, fields[3]);
   require_word(place, "impact", xid.impact, kImpacts);
   if (fields.size() > kColumns.size()) {
@@ -61,7 +61,7 @@ std::map<int, XidMeaning> read_codes(std::string_view kind,
   for (const CsvRow& row : std::span(rows).subspan(1)) {
     const CatalogPlace place{file, row.line};
     if (row.fields.size() != columns.size())
-      place.refuse(fmt::format("{} fields stand where {} belong; quote a field that holds a comma",
+      place.refuse(fmt::format("{} fields instead of {}; quote a field that holds a comma",
                                row.fields.size(), columns.size()));
     XidMeaning meaning = meaning_of(place, kind, row.fields);
     const int code = meaning.code;

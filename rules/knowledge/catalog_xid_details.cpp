@@ -66,7 +66,7 @@ XidDetail row_of(const CatalogPlace& place, const std::vector<std::string>& fiel
   if (!fields[5].empty()) row.severity = enum_word<Severity>(place, "severity", fields[5]);
   if (!row.impact.empty()) require_word(place, "impact", row.impact, kImpacts);
   require_word(place, "weight", fields[7], kWeights);
-  if (row.meaning.empty()) place.refuse("a row without a meaning tells nothing; write one");
+  if (row.meaning.empty()) place.refuse("the row has no meaning; write what it means");
   return row;
 }
 
@@ -81,7 +81,7 @@ std::vector<XidDetail> read_xid_details(std::string_view file, std::string_view 
   for (const CsvRow& row : std::span(rows).subspan(1)) {
     const CatalogPlace place{file, row.line};
     if (row.fields.size() != kColumns.size())
-      place.refuse(fmt::format("{} fields stand where {} belong; quote a field that holds a comma",
+      place.refuse(fmt::format("{} fields instead of {}; quote a field that holds a comma",
                                row.fields.size(), kColumns.size()));
     details.push_back(row_of(place, row.fields));
   }

@@ -36,7 +36,7 @@ int seconds_of(const YamlFile& file, const YamlNode& node) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
   if (error != std::errc{} || end != text.data() + text.size() || seconds < 0)
     file.place(node).refuse(
-        fmt::format("told_before \"{}\" is no number of seconds; write one", text));
+        fmt::format("told_before \"{}\" is not a number of seconds; write one", text));
   return seconds;
 }
 

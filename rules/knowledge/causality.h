@@ -1,4 +1,4 @@
-// What can explain what, so that whoever compares many findings looks through no list.
+// Which class can explain which, as a table: comparing many findings must not search a list.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@ namespace faultline {
 
 class Causality {
  public:
-  explicit Causality(const std::vector<CausalLink>& links);  // which must outlive it
+  explicit Causality(const std::vector<CausalLink>& links);  // `links` must outlive it
 
-  // nullptr: it does not explain it.
+  // nullptr: `cause` does not explain `effect`.
   const CausalLink* between(Cause cause, Cause effect) const;
 
  private:

@@ -43,7 +43,8 @@ std::uint64_t bits_of(const YamlFile& file, const YamlNode& node) {
   const auto [end, error] =
       std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);
   if (!text.starts_with("0x") || error != std::errc() || end != digits.data() + digits.size())
-    file.place(node).refuse(fmt::format("bits \"{}\" is not like 0xe8; write it so", text));
+    file.place(node).refuse(
+        fmt::format("bits \"{}\" is not a hexadecimal number; write one such as 0xe8", text));
   return value;
 }
 
@@ -55,7 +56,7 @@ Verdict impact_of(const YamlFile& file, const YamlNode& node) {
   return text == "slow" ? Verdict::slow : Verdict::failed;
 }
 
-// Takes names as they are compared.
+// Reads names in the form in which they are compared.
 auto patterns_into(const YamlFile& file, const char* name, NamePatterns& into,
                    std::string_view kept) {
   return [&file, &into, name, kept](const YamlNode& node) {
@@ -120,7 +121,7 @@ PartCondition condition_of(const YamlFile& file, const YamlNode& entry) {
     tests += entry.find(name) != nullptr ? 1 : 0;
   if (tests != 1)
     file.place(entry).refuse(
-        "an entry needs one of is, is_not, contains, above, below, bits, below_max and "
+        "an entry needs exactly one of is, is_not, contains, above, below, bits, below_max and "
         "grows_per_hour");
   return condition;
 }
@@ -135,7 +136,7 @@ PortWords port_words_of(const YamlFile& file, const YamlNode& entry) {
       for (const std::string& word : file.texts(said, name)) ports.words.emplace(word, name);
     });
   };
-  // Some are newer than the rest: a file of one's own may not have them.
+  // The optional ones are newer: a user's file may not have them.
   file.read_fields(
       entry, "ports",
       {patterns(file, "state", ports.state), patterns(file, "physical", ports.physical),
@@ -162,7 +163,7 @@ bool matches_any(const NamePatterns& patterns, std::string_view name) {
 std::string normalised_field(std::string_view name) { return normalised_with(name, "/"); }
 
 std::string PortWords::state_of(std::string_view value) const {
-  // "4: ACTIVE", "PORT_ACTIVE (4)": the number is the same word once more.
+  // "4: ACTIVE", "PORT_ACTIVE (4)": the number repeats the word.
   std::string letters;
   for (char c : value)
     if (std::isalpha(static_cast<unsigned char>(c)) != 0)

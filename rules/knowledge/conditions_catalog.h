@@ -1,4 +1,4 @@
-// What the field knows of the words and levels that tools print of parts, as data
+// Which words and levels in the reports of tools mean that something is wrong with a part, as data
 // (conditions.yaml).
 #pragma once
 
@@ -27,7 +27,7 @@ struct PartCondition {
   std::vector<std::string> tools;  // empty: any
   NamePatterns fields;
 
-  // One of these is what must be so.
+  // The test of the value: one of these is set.
   std::vector<std::string> is;
   std::vector<std::string> is_not;
   std::vector<std::string> contains;
@@ -35,13 +35,13 @@ struct PartCondition {
   std::optional<double> below;
   std::uint64_t bits = 0;
   bool below_max = false;
-  std::optional<double> share_of_max;  // what it must be below, if not the whole
+  std::optional<double> share_of_max;  // with below_max: below this share of the maximum
   std::optional<double> grows_per_hour;
 
-  std::map<std::string, std::string> named;  // names that the part must have
+  std::map<std::string, std::string> named;  // names that the part must have, and their values
   bool under_load = false;
   bool before_start = false;     // means something only if the job never got to work
-  std::optional<bool> siblings;  // most others say otherwise; or they do not
+  std::optional<bool> siblings;  // true: most similar parts say otherwise; false: they do not
 
   Cause finding = Cause::none;
   Severity severity = Severity::warning;
@@ -51,7 +51,7 @@ struct PartCondition {
   std::vector<Action> actions;
 };
 
-// How tools spell what they say of ports.
+// The names and words that tools use for ports.
 struct PortWords {
   NamePatterns state, physical, rate, type, layer, could_be, mtu, active_mtu;
   NamePatterns interface_type;
@@ -62,7 +62,7 @@ struct PortWords {
   std::set<std::string, std::less<>> asked_by;            // tools that are asked for one port
   std::map<std::string, std::string, std::less<>> words;  // "portactive" -> "active"
 
-  // active, initialize, …; empty: a word that means nothing here.
+  // active, initialize, …; empty: an unknown word.
   std::string state_of(std::string_view value) const;
 };
 

@@ -41,7 +41,7 @@ CounterMeaning counter_of(const YamlFile& file, const YamlNode& entry,
     const auto known = classes.find(file.text(node, "class"));
     if (known == classes.end())
       file.place(node).refuse(
-          fmt::format("class \"{}\" is not among classes; add it there", node.text()));
+          fmt::format("class \"{}\" is not listed in classes; add it there", node.text()));
     counter.of = &known->second;
   };
   const auto read_width = [&](const YamlNode& node) {
@@ -82,7 +82,7 @@ std::string numbers_as_hash(std::string_view text) {
   return out;
 }
 
-// Takes texts as they are, or as spellings are compared.
+// Reads texts as they are, or in the form in which spellings are compared.
 template <class Texts>
 auto texts_into(const YamlFile& file, const char* name, Texts& into, bool normalise) {
   return [&file, &into, name, normalise](const YamlNode& node) {

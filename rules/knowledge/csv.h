@@ -1,5 +1,5 @@
 // Comma-separated values as RFC 4180 has them: quoted fields may hold commas, newlines and doubled
-// quotes; lines end with LF or CRLF. Empty lines and a byte order mark are passed over.
+// quotes; lines end with LF or CRLF. Empty lines and a byte order mark are skipped.
 #pragma once
 
 #include <cstddef>

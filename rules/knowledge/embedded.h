@@ -11,7 +11,7 @@ struct EmbeddedFile {
   std::string_view text;
 };
 
-const std::vector<EmbeddedFile>& embedded_files();       // but for folders in it
+const std::vector<EmbeddedFile>& embedded_files();       // without its folders
 const std::vector<EmbeddedFile>& embedded_signatures();  // of signatures/
 
 }  // namespace faultline

@@ -1,4 +1,4 @@
-// What can be sent of a host, and what it tells: evidence.yaml.
+// The kinds of evidence that a host can give, and what each shows: evidence.yaml.
 #pragma once
 
 #include <boost/describe.hpp>
@@ -11,7 +11,7 @@
 
 namespace faultline {
 
-// When a diagnosis lacks it; evidence.yaml has them in full.
+// In which situation a diagnosis asks for it; evidence.yaml explains them.
 enum class Lacking { stopped, stalled, healthy };
 BOOST_DESCRIBE_ENUM(Lacking, stopped, stalled, healthy)
 
@@ -22,14 +22,14 @@ struct HostEvidence {
   std::vector<Lacking> asked;
   std::string why;
   std::string command;
-  std::string again;  // empty: what was sent is all there is
+  std::string again;  // how to send more of it; empty: there is no more
   std::vector<Cause> bears_out;
 
   bool is_told_by(std::string_view dialect) const;
   bool is_asked(Lacking when) const;
 };
 
-// The most telling first.
+// The most informative first.
 using EvidenceCatalog = std::vector<HostEvidence>;
 
 }  // namespace faultline

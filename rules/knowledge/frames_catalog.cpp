@@ -31,7 +31,7 @@ FrameMeaning meaning_in(const YamlFile& file, const YamlNode& entry,
   return meaning;
 }
 
-// Of the entries, the one that decides must be the sample's own.
+// Each sample must be decided by its own entry.
 void try_samples(const YamlFile& file, const YamlNode& entry,
                  const std::vector<std::string>& samples, const FramesCatalog& catalog,
                  std::size_t own) {
@@ -39,7 +39,7 @@ void try_samples(const YamlFile& file, const YamlNode& entry,
     const FrameMeaning* known = catalog.meaning_of({sample}).known;
     if (known == &catalog.meanings[own]) continue;
     file.place(file.field(entry, "samples"))
-        .refuse(fmt::format("sample \"{}\" is {}; mend functions or files, or the order of entries",
+        .refuse(fmt::format("sample \"{}\" is {}; correct functions, files or the order of entries",
                             sample,
                             known == nullptr ? std::string("known to no entry")
                                              : fmt::format("taken for \"{}\"", known->does)));

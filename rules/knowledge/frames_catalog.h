@@ -1,4 +1,4 @@
-// What the frames of a stack tell of the thread that stands in them (frames.yaml).
+// What the frames of a stack say about their thread (frames.yaml).
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,14 @@ namespace faultline {
 enum class StackWait : std::uint8_t {
   nothing,     // it does something else
   collective,  // other ranks
-  start,       // others to start
+  start,       // other ranks to start
   gpu,         // its GPU, which may wait for other ranks
 };
 
 // One frame, whichever tool printed it.
 struct StackFrame {
   std::string_view function;
-  std::string_view place;  // file and line, or library; empty: not told
+  std::string_view place;  // file and line, or library; empty: unknown
 };
 StackFrame frame_of(std::string_view text);
 
@@ -34,17 +34,17 @@ struct FrameMeaning {
   bool knows(const StackFrame& frame) const;
 };
 
-// What a thread does, and the frame that tells it.
+// What a thread does, and the frame that shows it.
 struct StackMeaning {
-  const FrameMeaning* known = nullptr;  // nullptr: code of the user's own, or nothing that tells
-  std::string_view frame;               // as the tool printed it; empty: no frame tells
+  const FrameMeaning* known = nullptr;  // nullptr: the user's own code, or unknown
+  std::string_view frame;               // as the tool printed it; empty: no frame shows it
 };
 
 struct FramesCatalog {
   std::vector<FrameMeaning> meanings;
   std::vector<std::string> libraries;
 
-  // Of frames from the innermost one outwards.
+  // The frames stand from the innermost one outwards.
   StackMeaning meaning_of(const std::vector<std::string>& frames) const;
 };
 

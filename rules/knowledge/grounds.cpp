@@ -12,7 +12,7 @@
 namespace faultline {
 namespace {
 
-// What only accuracy/fit reads.
+// Fields that only accuracy/fit reads.
 constexpr auto kOfTheFit = [](const YamlNode&) {};
 
 Grounds::Row ground_of(const YamlFile& file, const YamlNode& entry) {
@@ -53,7 +53,7 @@ class Rows {
       const auto known = std::ranges::find(names_, name);
       if (known == names_.end())
         file.place(key).refuse(
-            fmt::format("nothing asks for \"{}\"; remove it, or mend its name", name));
+            fmt::format("unknown name \"{}\"; remove it, or correct the spelling", name));
       const auto index = static_cast<std::size_t>(known - names_.begin());
       rows_[index] = read_row(file, entry);
       there_[index] = true;
@@ -82,7 +82,7 @@ double probability_of(double log_odds) { return 1 / (1 + std::exp(-log_odds)); }
 
 double rounded_confidence(double confidence) { return std::round(confidence * 100) / 100; }
 
-// What is surer is stated more surely still, but little, and never as surely as what was seen.
+// Above unseen_from, confidence grows more slowly and never exceeds most_unseen.
 double worth_unseen(double log_odds) {
   const double from = log_odds_of(limits::unseen_from);
   const double most = log_odds_of(limits::most_stated);
@@ -120,8 +120,9 @@ const Grounds::Row& Grounds::row(Claim claim) const {
   return index < claims_.size() ? claims_[index] : none;
 }
 
-// The prior; what is known of the evidence, and how much that leaves at most; so for the company.
-// Then what is left of evidence that no real log has had, if nothing else bears it out.
+// The prior; then the weights of the grounds about the evidence, and their limits; then the same
+// for grounds about other findings. In the end, the reduction for evidence that no real log has
+// had, unless something else bears it out.
 std::vector<Grounds::Term> Grounds::terms(const Sureness& sureness) const {
   std::vector<Term> terms;
   double sum = 0;
@@ -186,7 +187,7 @@ Grounds read_grounds(std::string_view name, std::string_view text) {
                 });
               }),
        needed("claims", [&](const YamlNode& section) { claims.read(file, section, claim_of); }),
-       // Read when the program is made (cmake/grounds.cmake).
+       // Read when the program is built (cmake/grounds.cmake).
        maybe("limits", [](const YamlNode&) {})});
   return {grounds.all(file), claims.all(file)};
 }

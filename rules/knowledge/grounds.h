@@ -1,4 +1,5 @@
-// grounds.yaml: what reasons to be more or less sure weigh, and how sure a finding is in the end.
+// grounds.yaml: the weights of the reasons to be more or less sure, and the confidence that they
+// give a finding.
 #pragma once
 
 #include <optional>
@@ -15,10 +16,10 @@ namespace faultline {
 double log_odds_of(double probability);
 double probability_of(double log_odds);
 double rounded_confidence(double confidence);
-// How much evidence is worth, in log-odds, of which no real log has had the like yet.
+// What these log-odds are worth if they rest on evidence that no real log has had yet.
 double worth_unseen(double log_odds);
 
-// Why nothing is stated more surely by what no real log has had yet, among a confidence's terms.
+// The reason given for that reduction among the terms of a confidence.
 inline constexpr std::string_view kUnseenEvidence = "no real log has had such evidence yet";
 
 class Grounds {
@@ -26,8 +27,8 @@ class Grounds {
   struct Row {
     std::string means;
     double weight = 0;           // in log-odds; of a claim, its prior
-    std::optional<double> most;  // in log-odds: nothing is surer with this ground
-    bool of_company = false;     // added to what the evidence is worth
+    std::optional<double> most;  // in log-odds: with this ground nothing is surer than this
+    bool of_company = false;     // about the other findings: added after those about the evidence
     bool unseen = false;         // of a claim: no real log has had such evidence yet
   };
 

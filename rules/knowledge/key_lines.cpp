@@ -10,24 +10,24 @@ constexpr std::string_view kKeyEnds = "-----END ";
 constexpr std::string_view kKeyBegins = "-----BEGIN ";
 constexpr std::string_view kKey = "PRIVATE KEY";
 
-// The run of letters at the end of a line; what stands before it is a label, a stamp.
+// The run of letters at the end of a line; before it may stand a label or a timestamp.
 std::string_view last_run(std::string_view line) {
   while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.remove_suffix(1);
   std::size_t begin = line.size();
   while (begin > 0 && kLettersOfAKey.has(line[begin - 1])) --begin;
-  // The letter of an escape before it is none of its own.
+  // A letter after a backslash is of an escape, not of the run.
   if (begin > 0 && line[begin - 1] == '\\' && begin < line.size()) ++begin;
   return line.substr(begin);
 }
 
-// As the lines of a key are whose first line was not seen: long, of letters of both sizes and
-// digits.
+// Whether the run looks like a line of a key whose first line was not seen: long, with small and
+// capital letters and digits.
 bool reads_like_a_key(std::string_view run, std::size_t least = 60) {
   constexpr std::string_view kStars = "********";
   if (run.size() < kStars.size()) return false;
   while (run.ends_with('=')) run.remove_suffix(1);
   if (run.find('=') != run.npos) return false;  // a name and its value
-  if (run.starts_with(kStars)) return true;     // the rest of one of which more was hidden
+  if (run.starts_with(kStars)) return true;     // a part of it is hidden already
   const auto any = [&](char first, char last) {
     return std::ranges::any_of(run, [&](char c) { return c >= first && c <= last; });
   };
@@ -35,8 +35,8 @@ bool reads_like_a_key(std::string_view run, std::size_t least = 60) {
          run.find("//") == run.npos;
 }
 
-// Whether it may be the last line of a key, which is shorter, other than the end of another line
-// that came between.
+// Whether the run may be of a key, whose last line is shorter than the others. False: it is the end
+// of a line of something else that came in between.
 bool may_end_a_key(std::string_view run, std::string_view line) {
   constexpr std::size_t kLongestWord = 20;
   const std::size_t before = line.size() - run.size();
@@ -50,8 +50,8 @@ bool may_end_a_key(std::string_view run, std::string_view line) {
            std::ranges::all_of(run.substr(1), [](char c) { return c >= 'a' && c <= 'z'; }));
 }
 
-// A line of it within quotes, or before an escaped end of line: its length is one of those that
-// tools break keys at. Of a long line only every so many bytes are looked at.
+// The lines of a key that stand in quotes or before an escaped end of line, if `fits` says so.
+// Looks only at every `stride`-th byte, because the line may be long.
 template <class Fits>
 std::vector<std::string_view> long_runs(std::string_view line, std::size_t stride, Fits fits) {
   std::vector<std::string_view> runs;
@@ -61,7 +61,7 @@ std::vector<std::string_view> long_runs(std::string_view line, std::size_t strid
     while (begin > 0 && kLettersOfAKey.has(line[begin - 1])) --begin;
     std::size_t end = at;
     while (end < line.size() && kLettersOfAKey.has(line[end])) ++end;
-    // The letter of an escape before it is none of its own.
+    // A letter after a backslash is of an escape, not of the run.
     if (begin > 0 && line[begin - 1] == '\\' && begin < end) ++begin;
     const bool is_alone = (begin == 0 || ByteSet("\"' nrt").has(line[begin - 1])) &&
                           (end == line.size() || ByteSet("\"' \\").has(line[end]));
@@ -72,7 +72,7 @@ std::vector<std::string_view> long_runs(std::string_view line, std::size_t strid
   return runs;
 }
 
-// What a record of JSON says in the field of the line itself: its letters, if it has no others.
+// The message in a record of JSON, if all of it is letters of a key.
 std::string_view message_of_letters(std::string_view line) {
   constexpr std::array<std::string_view, 9> kFields{"log",  "message", "msg",  "MESSAGE", "Message",
                                                     "line", "text",    "body", "content"};
@@ -95,7 +95,7 @@ std::string_view message_of_letters(std::string_view line) {
 }  // namespace
 
 bool opens_a_key(std::string_view line) {
-  if (line.find(kKey) == line.npos) return false;  // said quickly, as it is of most
+  if (line.find(kKey) == line.npos) return false;  // quick: true of most lines
   const std::size_t begin = line.rfind(kKeyBegins);
   return begin != line.npos && line.find(kKey, begin) != line.npos &&
          line.find(kKeyEnds, begin) == line.npos;

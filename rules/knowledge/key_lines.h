@@ -9,23 +9,23 @@
 
 namespace faultline {
 
-// Whether a key begins in the line that does not end in it.
+// Whether a key begins in this line and does not end in it.
 bool opens_a_key(std::string_view line);
 
-// Whether a key that is open goes on behind a line without its letters: a blank one, one that
-// another process printed.
+// Whether an open key may go on after a line that holds none of its letters: a blank line, or a
+// line that another process printed.
 bool may_be_between_lines(std::string_view line);
 
 bool ends_a_key(std::string_view line);
 
-// What of the line are letters of a key. in_key: the line before left one open; else of one whose
-// first line was not seen.
+// The parts of the line that are letters of a key. in_key: the line before left a key open; if not,
+// the first line of the key was not seen.
 std::vector<std::string_view> letters_of_a_key(std::string_view line, bool in_key);
 
 inline constexpr ByteSet kLettersOfAKey(
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+/=*");
 
-// Whether a line can hold any of a key whose first line was not seen, said quickly.
+// Quick test. False: the line holds no letters of a key whose first line was not seen.
 inline bool may_be_of_a_key(std::string_view line) {
   constexpr std::size_t kLeast = 8;
   if (line.size() < kLeast) return false;

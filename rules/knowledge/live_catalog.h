@@ -1,5 +1,5 @@
-// LiveCatalog: the catalog in force. It may be replaced while it is in use: whoever reads it keeps
-// the one he began with for as long as he needs it.
+// LiveCatalog: the catalog in force. It may be replaced while it is in use: a reader keeps the
+// catalog that it got for as long as it needs it.
 #pragma once
 
 #include <atomic>

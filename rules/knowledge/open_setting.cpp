@@ -56,7 +56,7 @@ std::string_view named(std::string_view line) {
              : std::string_view();
 }
 
-// Of "  name: |-", which is alone in its line, what stands before the marks of a block.
+// For a line with nothing but a name, such as "  name: |-": the part before the marks of a block.
 std::string_view alone(std::string_view line) {
   drop_back(line, kBlanks);
   drop_back(line, ByteSet("|>+-"));
@@ -71,7 +71,7 @@ std::string_view alone(std::string_view line) {
 
 }  // namespace
 
-// With its blanks and its colon where it stands alone.
+// If the name is alone in its line, its blanks and its colon stay.
 std::string setting_left_open(std::string_view line) {
   if (const std::string_view name = named(line); !name.empty() && name.size() <= kLongestName)
     return std::string(name);

@@ -37,7 +37,7 @@ BandwidthReference reference_of(const YamlFile& file, const YamlNode& entry) {
   reference.nodes = static_cast<int>(nodes);
   reference.ranks = static_cast<int>(ranks);
   if (reference.low > reference.expected)
-    file.place(file.field(entry, "low")).refuse("low is above expected; exchange them");
+    file.place(file.field(entry, "low")).refuse("low is above expected; swap them");
   return reference;
 }
 

@@ -1,4 +1,4 @@
-// What is healthy of measured bandwidths and of profiles, as data (performance.yaml).
+// Which measured bandwidths and profiles are healthy, as data (performance.yaml).
 #pragma once
 
 #include <cstdint>
@@ -65,7 +65,7 @@ struct PerformanceCatalog {
     double least_memory_mib = 0;
   } idle_gpu;
 
-  // nullptr: what such hardware reaches is not known.
+  // nullptr: no entry says what such hardware reaches.
   const BandwidthReference* reference_for(std::string_view gpu, std::string_view collective,
                                           int nodes, int ranks) const;
 };

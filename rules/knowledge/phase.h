@@ -1,18 +1,18 @@
-// Where in time something lies, seen from the attempt of the job that is looked at.
+// When something happened, relative to the attempt of the job that is diagnosed.
 #pragma once
 
 #include <string_view>
 
 namespace faultline {
 
-// In the order in which it may matter: of several lines about one thing the greatest counts.
+// Ordered by how much it may matter: of several lines about one thing the greatest value counts.
 enum class Phase {
-  before,       // and over: the attempt began later
-  maintenance,  // somebody was at work on the host
+  before,       // it was over: the attempt began later
+  maintenance,  // somebody worked on the host
   after,        // the attempt had ended: what stopped it came earlier
   outlived,     // the ranks that it could have stopped went on long after it
-  cannot_tell,  // no clock that both have
-  starting,     // its processes were there, and had made no call yet
+  cannot_tell,  // the two have no clock in common
+  starting,     // its processes were there, but had made no call yet
   during,
 };
 

@@ -5,7 +5,7 @@
 
 namespace faultline {
 
-// Calls on_text for what stands between placeholders and on_name for each of those.
+// Calls on_text for each text between placeholders and on_name for the name of each placeholder.
 template <class OnText, class OnName>
 void take_apart(std::string_view text, OnText on_text, OnName on_name) {
   while (!text.empty()) {

@@ -13,7 +13,7 @@ constexpr std::array<std::string_view, 7> kMarks{"# ", "## ", "//", "- ", "* ", 
 constexpr std::array<std::string_view, 12> kCommands{"echo",  "printf", "grep",  "egrep",
                                                      "rg",    "sed",    "awk",   "logger",
                                                      "raise", "assert", "catch", "except"};
-// No program says these before what it reports, or of what it has just reported.
+// No program prints these words before a message (kBefore) or right after one (kAfter).
 constexpr std::array<std::string_view, 13> kBefore{"you",  "if",      "when",   "whenever", "see",
                                                    "says", "saying",  "means",  "like",     "e.g.",
                                                    "such", "handles", "catches"};
@@ -46,7 +46,7 @@ std::string_view without_blanks(std::string_view text) {
   return text;
 }
 
-// Calls fn with each word, what stands around it taken off, until it returns true.
+// Calls fn with each word, without the punctuation around it, until fn returns true.
 template <class Fn>
 bool any_word(std::string_view text, Fn fn) {
   while (!(text = without_blanks(text)).empty()) {
@@ -66,7 +66,7 @@ bool is_command(std::string_view text) {
   return holds(kCommands, text.substr(0, text.find_first_of(" \t(")));
 }
 
-// In the midst of a sentence: see `Cuda failure 700` for
+// Quoted in the middle of a sentence: see `Cuda failure 700` for
 bool is_quoted(std::string_view before) {
   if (before.empty() || kQuotes.find(before.back()) == std::string_view::npos) return false;
   before.remove_suffix(1);
@@ -89,7 +89,7 @@ bool is_talked_about(std::string_view text, std::size_t begin, std::size_t end) 
     return true;
   std::string_view after = text.substr(std::min(end, text.size()));
   after.remove_prefix(std::min(after.find_first_not_of("\"'`"), after.size()));
-  // A program's next sentence may explain; its first does not.
+  // A program may explain in the next sentence, but not in the first.
   const std::string_view sentence = after.substr(0, after.find(". "));
   if (any_word(sentence.substr(0, kMostSearched),
                [](std::string_view word) { return holds(kExplains, word); }))
@@ -104,6 +104,11 @@ bool is_talked_about(std::string_view text, std::size_t begin, std::size_t end) 
 void begin_with_a_capital(std::string& text) {
   if (!text.empty())
     text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
+}
+
+void begin_words_with_a_capital(std::string& text) {
+  for (const std::string_view article : {"a ", "an ", "the "})
+    if (text.starts_with(article)) return begin_with_a_capital(text);
 }
 
 std::string in_a_sentence(std::string text) {

@@ -25,7 +25,7 @@ std::string in_small_letters(std::string_view text) {
   return lower;
 }
 
-// What stands for a value where there is none, for one of a type, or begins a sentence.
+// Whether it is a word for no value or for a type, or the beginning of a sentence.
 bool is_no_value(std::string_view value) {
   constexpr std::string_view kWords =
       " a an and any are as at bool bytes can cannot changed empty expired failed false field for "
@@ -44,7 +44,7 @@ bool is_no_value(std::string_view value) {
   return kWords.find(' ' + in_small_letters(value) + ' ') != kWords.npos;
 }
 
-// Of YAML: the value stands in the lines behind.
+// In YAML: the value stands in the next lines.
 bool is_mark_of_a_block(std::string_view value) {
   return !value.empty() && (value[0] == '|' || value[0] == '>') &&
          (value.size() == 1 || (value.size() == 2 && (value[1] == '-' || value[1] == '+')));
@@ -68,7 +68,7 @@ bool is_placeholder(std::string_view value) {
   return value == "{" || value == "[" || value == "(" || is_mark_of_a_block(value);
 }
 
-// get_token(, os.environ[, self.token, {token}: of a line of code, what works it out.
+// Code that computes the value: get_token(, os.environ[, self.token, {token}
 bool is_worked_out(std::string_view line, std::string_view value) {
   constexpr std::array<std::string_view, 7> kHolders{"self.", "args.",   "cfg.",     "config.",
                                                      "opts.", "kwargs.", "settings."};
@@ -104,7 +104,7 @@ bool begins_with_a_day(std::string_view value) {
          });
 }
 
-// How often a digit stands beside a letter, a small letter before a large one.
+// Counts digits beside letters, and small letters before capital ones.
 bool is_mixed(std::string_view value) {
   if (begins_with_a_day(value)) return false;
   if (value.starts_with('/') || value.starts_with("./") || value.starts_with("~/")) return false;
@@ -122,7 +122,7 @@ bool is_mixed(std::string_view value) {
 }
 
 bool is_of(std::string_view value, ValueKind kind) {
-  if (value.find("****") != value.npos) return true;  // half of it is hidden already
+  if (value.find("****") != value.npos) return true;  // a part of it is hidden already
   if (is_no_value(value) || is_placeholder(value)) return false;
   switch (kind) {
     case ValueKind::any:
@@ -143,7 +143,7 @@ std::size_t behind_all(std::string_view line, std::size_t at, const ByteSet& byt
   return at;
 }
 
-// Where the quote is that closes the one before `at`; npos: nowhere.
+// The place of the quote that closes the one before `at`; npos: there is none.
 std::size_t closing_quote(std::string_view line, std::size_t at, char quote) {
   for (; at < line.size(); ++at) {
     if (line[at] == quote) return at;
@@ -152,7 +152,7 @@ std::size_t closing_quote(std::string_view line, std::size_t at, char quote) {
   return line.npos;
 }
 
-// Of 'password=' + x the quote behind the name closes what was opened before it.
+// In 'password=' + x, the quote after the name closes the string that began before the name.
 bool closes(std::string_view line, std::size_t quote) {
   const bool is_before_a_word = quote + 1 < line.size() &&
                                 !kPunctuationBytes.has(line[quote + 1]) &&
@@ -160,7 +160,7 @@ bool closes(std::string_view line, std::size_t quote) {
   return !is_before_a_word && std::ranges::count(line.substr(0, quote), line[quote]) % 2 == 1;
 }
 
-// DB_PASSWORD=a,b of a shell, other than A=1,B=2 and f(a=1, b=2).
+// True in DB_PASSWORD=a,b (a shell); false in A=1,B=2 and f(a=1, b=2).
 bool goes_on_behind_comma(std::string_view line, std::size_t comma) {
   std::size_t end = comma + 1;
   while (end < line.size() && !kEndsOfAValue.has(line[end]) && line[end] != '=' && line[end] != ':')
@@ -179,12 +179,12 @@ std::string_view bare_value(std::string_view line, std::size_t at, bool may_hold
   return line.substr(at, end - at);
 }
 
-// The value from `at`, behind its opening quote if it has one.
+// The value after the opening quote at `quote`.
 std::string_view quoted_value(std::string_view line, std::size_t quote, bool is_cut) {
   const std::size_t begin = quote + 1;
   const std::size_t end = closing_quote(line, begin, line[quote]);
   if (end == line.npos && is_cut) {
-    // Half an escape: its other half is to come.
+    // The line ends in half an escape: the other half is still to come.
     const std::size_t letters = line.find_last_not_of('\\') + 1;
     const bool is_half = letters >= begin && (line.size() - letters) % 2 == 1;
     return line.substr(begin, line.size() - begin - (is_half ? 1 : 0));
@@ -198,12 +198,12 @@ std::string_view quoted_value(std::string_view line, std::size_t quote, bool is_
 }
 
 struct NameEnd {
-  std::size_t end = 0;  // of it and the blanks around it
+  std::size_t end = 0;  // of the separator and the blanks after it
   char what = 0;
   bool is_tight = false;  // no blank stands around it
 };
 
-// What parts the name from its value; what == 0: nothing that may.
+// The separator between the name and its value; what == 0: there is none.
 NameEnd separator_after(std::string_view line, std::size_t end, const ByteSet& separators) {
   std::size_t at = end;
   char quote = 0;
@@ -234,7 +234,7 @@ NameEnd separator_after(std::string_view line, std::size_t end, const ByteSet& s
   return {.end = value, .what = what, .is_tight = !had_blank && value == at};
 }
 
-// password:session of a PAM module's name is no setting.
+// password:session, from the name of a PAM module, is no setting.
 bool needs_a_digit(std::string_view line, const NameEnd& separator) {
   return separator.what == ':' && separator.is_tight && separator.end < line.size() &&
          !kQuoteBytes.has(line[separator.end]);
@@ -254,7 +254,7 @@ ValueForm::ValueForm(std::string_view its_separators, std::size_t its_least, Val
                      bool its_end)
     : separators(its_separators), least(its_least), kind(its_kind), ends(its_end) {
   behind_name = ByteSet(std::string(its_separators) + "\t\n\f\r \"'`]\\\x1b-%");
-  if (its_separators == "@") only = '@';  // others have arrows, escapes for them
+  if (its_separators == "@") only = '@';  // others are also written as arrows or escapes
   stops = ByteSet(std::string(its_separators) + "\t\n\f\r ,\x1b%>");
 }
 
@@ -280,7 +280,7 @@ std::string_view value_after(std::string_view line, std::size_t begin, std::size
   if (value.size() < form.least) return {};
   const bool is_next_option = form.separators.has(' ') && (value.starts_with("--") || value == "-");
   if (is_next_option || is_path_of_file(value)) return {};
-  // Of a list of names one stands behind the other, too.
+  // In a list of names, too, one stands after the other.
   const bool is_weak = separator.what == ',' && !form.separators.has(',');
   return is_of(value, is_weak ? ValueKind::mixed : form.kind) ? value : std::string_view();
 }
@@ -288,7 +288,7 @@ std::string_view value_after(std::string_view line, std::size_t begin, std::size
 bool value_may_follow(std::string_view line, std::size_t end, const ValueForm& form) {
   if (form.only != 0 && line.find(form.only, end - 1) == line.npos) return false;
   const ByteSet& separators = form.separators;
-  // An escape may be of a blank.
+  // The escape may stand for a blank.
   if (separators.has(' ') && end < line.size() && line[end] == '\\') return true;
   constexpr std::size_t kFarthest = 256;
   const std::size_t last = std::min(line.size(), end + kFarthest);
@@ -296,17 +296,17 @@ bool value_may_follow(std::string_view line, std::size_t end, const ValueForm& f
     return separators.has(line[at]) || (line[at] == ',' && kQuoteBytes.has(line[at - 1])) ||
            line[at] == '\x1b' || line[at] == '%' || (line[at] == '>' && line[at - 1] == '-');
   };
-  std::size_t at = end - 1;  // of the literal itself, too
+  std::size_t at = end - 1;  // from the last byte of the literal
   for (; at < last; ++at)
     if (form.stops.has(line[at]) && (parts(at) || (at >= end && kBlankBytes.has(line[at])))) break;
   while (at < last && kBlankBytes.has(line[at])) ++at;
   if (at == last) return last < line.size();
-  if (line[at] == '\\' || line[at] == '\x1b') return true;  // not known before it is taken back
+  if (line[at] == '\\' || line[at] == '\x1b') return true;  // not known until escapes are undone
   if (parts(at) || (line[at] == '-' && line.substr(at).starts_with("->")))
     ++at;
   else if (!separators.has(' '))
     return false;
-  if (at < last && (line[at] == '>' || line[at] == '=')) ++at;  // of an arrow
+  if (at < last && (line[at] == '>' || line[at] == '=')) ++at;  // part of an arrow
   char quote = 0;
   const auto is_before_quote = [&](std::size_t place) {  // [ or b of b'value'
     return ByteSet("[bruf").has(line[place]) && place + 1 < last &&
@@ -315,7 +315,7 @@ bool value_may_follow(std::string_view line, std::size_t end, const ValueForm& f
   for (; at < last && quote == 0 && (kBeforeAValue.has(line[at]) || is_before_quote(at)); ++at) {
     if (kQuoteBytes.has(line[at])) quote = line[at];
     const bool is_blank = line[at] == '\\' && at + 1 < last && ByteSet("nrtux").has(line[at + 1]);
-    if (is_blank) return true;  // once it is taken back
+    if (is_blank) return true;  // once the escape is undone
   }
   const auto ends = [&](std::size_t place) {
     if (quote != 0) return line[place] == quote && line[place - 1] != '\\';

@@ -11,39 +11,39 @@
 namespace faultline {
 
 enum class ValueKind {
-  any,       // but what says that there is none, or where it is: None, ${TOKEN}
+  any,       // except a word for no value, or a reference to one: None, ${TOKEN}
   lettered,  // holds a letter
-  mixed,     // letters and digits among each other, as nobody chooses them
-  random,    // and letters of both sizes: no hash
+  mixed,     // letters and digits mixed, as in a generated value
+  random,    // mixed, with small and capital letters: not a hash
 };
 std::optional<ValueKind> value_kind(std::string_view name);  // as secrets.yaml has it
 
 struct ValueForm {
   ValueForm(std::string_view separators, std::size_t least, ValueKind kind, bool ends);
 
-  ByteSet separators;  // one stands between the two
+  ByteSet separators;  // one of these stands between name and value
   std::size_t least = 1;
   ValueKind kind = ValueKind::any;
-  bool ends = false;    // the literal by which the name was found ends it
-  ByteSet behind_name;  // if so: what may follow it
-  char only = 0;        // a character without which none follows
-  ByteSet stops;        // where it is decided whether a value may follow
+  bool ends = false;    // the literal that was found is the end of the name
+  ByteSet behind_name;  // if `ends`: what may follow the name
+  char only = 0;        // no value follows without this character; 0: any
+  ByteSet stops;        // bytes that decide whether a value may follow
 };
 
-// Empty: what follows line[begin, end), the name, is no value of this form. is_cut: the line may
-// go on.
+// The value that follows the name, line[begin, end). Empty: no value of this form follows. is_cut:
+// the line may go on.
 std::string_view value_after(std::string_view line, std::size_t begin, std::size_t end,
                              const ValueForm& form, bool is_cut);
 
-// Of what a pattern found: escapes that stand before a quote, and those of an end of line, are of
-// the text around it.
+// Cuts a secret that a pattern found where the string around it ends: before an escaped quote, an
+// escaped end of line, or a colour.
 std::string_view without_end_of_string(std::string_view secret);
 
-// Whether one may follow the literal that ends at `end`, said quickly, of a line that may be
-// escaped or coloured.
+// Quick test, also of an escaped or coloured line. False: no value follows the literal that ends at
+// `end`.
 bool value_may_follow(std::string_view line, std::size_t end, const ValueForm& form);
 
-// Said more quickly yet.
+// An even quicker test, by the next two bytes.
 inline bool may_be_ended(std::string_view line, std::size_t end, const ValueForm& form) {
   if (!form.ends || end >= line.size()) return true;
   if (!form.behind_name.has(line[end])) return false;

@@ -71,12 +71,12 @@ class Secrets::Impl {
  private:
   struct PatternOfShape {
     std::unique_ptr<const RE2> regex;
-    int group = 0;  // 0: it is the name of what is to be hidden
+    int group = 0;  // 0: the regex finds the name of the value to hide
   };
 
   using Asked = std::bitset<kMostShapes>;
 
-  // The line, and what is left of it.
+  // The line, and its copy with stars.
   class Hiding {
    public:
     Hiding(std::string_view line, bool is_cut, std::string& hidden)
@@ -85,7 +85,7 @@ class Secrets::Impl {
     bool is_cut() const { return is_cut_; }
     bool found() const { return found_; }
 
-    // What is hidden next is of this text, which is of the line from `begin` on.
+    // Until look_at_line(), hide() takes parts of this text, which unescapes the line from `begin`.
     void look_at(const Unescaped& text, std::size_t begin) { text_ = &text, begin_ = begin; }
     void look_at_line() { text_ = nullptr; }
 
@@ -116,8 +116,8 @@ class Secrets::Impl {
     const std::optional<ValueKind> kind = value_kind(shape.value);
     if (!kind)
       throw std::invalid_argument(
-          fmt::format("{}: \"{}\" is no kind of value; write any, lettered, mixed or random",
-                      shape.id, shape.value));
+          fmt::format("{}: value \"{}\" is unknown; write any, lettered, mixed or random", shape.id,
+                      shape.value));
     return {shape.then, shape.least, *kind, shape.ends};
   }
 
@@ -127,7 +127,7 @@ class Secrets::Impl {
     auto regex = std::make_unique<const RE2>(name, options);
     if (!regex->ok())
       throw std::invalid_argument(
-          fmt::format("name of {} is no regular expression: {}", id, regex->error()));
+          fmt::format("name of {} is not a valid regular expression: {}", id, regex->error()));
     return {std::move(regex), 0};
   }
 
@@ -137,17 +137,17 @@ class Secrets::Impl {
     auto regex = std::make_unique<const RE2>(pattern, options);
     if (!regex->ok())
       throw std::invalid_argument(
-          fmt::format("pattern of {} is no regular expression: {}", id, regex->error()));
+          fmt::format("pattern of {} is not a valid regular expression: {}", id, regex->error()));
     const auto& groups = regex->NamedCapturingGroups();
     const auto group = groups.find(std::string(kGroup));
     if (group == groups.end())
       throw std::invalid_argument(
-          fmt::format("pattern of {} has no group (?P<secret>...); mark what is to be hidden", id));
+          fmt::format("pattern of {} has no group (?P<secret>...); mark the part to hide", id));
     return {std::move(regex), group->second};
   }
 
   struct Alike {
-    std::vector<std::uint32_t> shapes;  // that ask the same of what follows a literal
+    std::vector<std::uint32_t> shapes;  // with the same test of what follows a literal
   };
   struct Literal {
     std::string text;
@@ -172,8 +172,8 @@ class Secrets::Impl {
     return groups;
   }
 
-  // What may stand before a word: the last letter of an escape or of a colour, too. Before what is
-  // none, as ://, stands one.
+  // The bytes that may stand before a literal. Before a word: those that are not of a word, or the
+  // last letter of an escape or a colour. Before another literal, such as ://, those of a word.
   static std::string before_word(std::string_view word) {
     constexpr ByteSet kOfWords("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
     const bool is_word = kOfWords.has(word.front());
@@ -183,7 +183,7 @@ class Secrets::Impl {
     return before;
   }
 
-  // As some write them in JSON.
+  // As some programs write slashes in JSON.
   static std::string with_escaped_slashes(std::string_view literal) {
     std::string written;
     for (const char c : literal) {
@@ -215,11 +215,10 @@ class Secrets::Impl {
     return texts;
   }
 
-  // Whether what the shape asks for stands behind its literal, as far as is seen without its
-  // pattern, however often the literal stands in a line.
+  // Quick test without the pattern. False: what follows the literal is not what the shape wants.
   bool may_follow(std::string_view line, std::size_t end, std::uint32_t shape, bool is_cut) const {
     if (!has_form_[shape]) return true;
-    // Of a line that goes on, what follows is not there yet.
+    // If the line may go on, the value may still be to come.
     return may_be_ended(line, end, forms_[shape]) &&
            (is_cut || value_may_follow(line, end, forms_[shape]));
   }
@@ -255,8 +254,8 @@ class Secrets::Impl {
     }
   }
 
-  // As they stand in strings of JSON and the like, one in another. Of a long line piece by piece,
-  // each of which begins within the one before.
+  // Secrets in escaped strings, such as JSON inside JSON. A long line is searched in pieces that
+  // overlap.
   void hide_unescaped(std::string_view line, const Asked& asked, Hiding& hiding) const {
     constexpr int kMostLevels = 8;
     constexpr std::size_t kPiece = std::size_t{256} << 10;
@@ -303,10 +302,10 @@ class Secrets::Impl {
 
   std::vector<Literal> literals_;
   TriggerSearch triggers_;        // of the literals
-  Asked has_form_;                // which ask what follows their literal
-  std::vector<ValueForm> forms_;  // by shape; so the next two
+  Asked has_form_;                // by shape: it tests what follows its literal
+  std::vector<ValueForm> forms_;  // by shape, as the next two
   std::vector<PatternOfShape> patterns_;
-  std::vector<PatternOfShape> cut_patterns_;  // some are none
+  std::vector<PatternOfShape> cut_patterns_;  // without regex: none
 };
 
 Secrets::Secrets() = default;
@@ -355,7 +354,8 @@ std::vector<SecretShape> read_secret_shapes(std::string_view name, std::string_v
              needed("samples", shape.samples), maybe("harmless", shape.harmless)});
         shape.least = static_cast<std::size_t>(std::clamp(least, 0.0, 64.0));
         if (shape.literals.empty() && shape.words.empty())
-          file.place(entry).refuse(fmt::format("{}: write its literals", shape.id));
+          file.place(entry).refuse(
+              fmt::format("{}: literals are missing; write literals or words", shape.id));
         if (shape.name.empty() == shape.pattern.empty())
           file.place(entry).refuse(fmt::format("{}: write either a name or a pattern", shape.id));
         for (const std::string& literal : shape.literals)
@@ -376,14 +376,14 @@ std::vector<SecretShape> read_secret_shapes(std::string_view name, std::string_v
           for (const std::string& sample : shape.samples)
             if (OpenSecret open;
                 !alone.hide(expanded_sample(sample), false, open, hidden) && !open.in_key)
-              file.place(entry).refuse(
-                  fmt::format("{}: nothing is hidden of the sample \"{}\"; mend one of the two",
-                              shape.id, sample));
+              file.place(entry).refuse(fmt::format(
+                  "{}: nothing is hidden of the sample \"{}\"; correct the shape or the sample",
+                  shape.id, sample));
           for (const std::string& sample : shape.harmless)
             if (OpenSecret open; alone.hide(expanded_sample(sample), false, open, hidden))
-              file.place(entry).refuse(
-                  fmt::format("{}: the harmless \"{}\" becomes \"{}\"; mend one of the two",
-                              shape.id, sample, hidden));
+              file.place(entry).refuse(fmt::format(
+                  "{}: the harmless \"{}\" becomes \"{}\"; correct the shape or the sample",
+                  shape.id, sample, hidden));
         } catch (const std::invalid_argument& error) {
           file.place(entry).refuse(error.what());
         }

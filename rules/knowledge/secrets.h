@@ -1,6 +1,6 @@
-// What must not be kept, shown or told of a line: passwords, tokens and keys, by the shapes that
-// they have (secrets.yaml). Each of their letters becomes a star, so that all else stands where it
-// stood.
+// Hides what must not be kept or shown of a line: passwords, tokens and keys, found by their shapes
+// (secrets.yaml). Each of their letters becomes a star, so that the rest of the line keeps its
+// place.
 #pragma once
 
 #include <memory>
@@ -14,15 +14,15 @@ namespace faultline {
 
 struct SecretShape {
   std::string id;
-  std::vector<std::string> literals;  // a line that can hold it holds one of them
-  std::vector<std::string> words;     // or begins a word with one of them
+  std::vector<std::string> literals;  // a line with such a secret holds one of these
+  std::vector<std::string> words;     // or has a word that begins with one of these
   std::string then;                   // see secrets.yaml
   bool ends = false;
   std::size_t least = 0;
-  std::string name;                   // of RE2; the value of what is called so is hidden
-  std::string value;                  // of which kind that is: see secret_value.h
-  std::string pattern;                // without a name: of RE2; its group "secret" is hidden
-  std::string cut_pattern;            // of a line that ends in the midst of it; empty: the same
+  std::string name;         // RE2; the value of a setting with this name is hidden
+  std::string value;        // the kind of that value: see secret_value.h
+  std::string pattern;      // without a name: RE2; its group "secret" is hidden
+  std::string cut_pattern;  // also tried if the line may end inside the secret; empty: none
   std::vector<std::string> samples;   // lines that hold it
   std::vector<std::string> harmless;  // lines that look alike and hold none
 };
@@ -30,14 +30,14 @@ struct SecretShape {
 class Secrets {
  public:
   Secrets();  // hides nothing
-  // Throws std::invalid_argument that names the shape if its pattern is none, or lacks the group.
+  // Throws std::invalid_argument with the shape's id if a pattern is not valid or lacks the group.
   explicit Secrets(std::vector<SecretShape> shapes);
   ~Secrets();
 
   const std::vector<SecretShape>& shapes() const { return shapes_; }
 
-  // Whether the line holds any; then `hidden` is the line without them. open: what the line before
-  // left open; it is set for the next line. is_cut: the line may go on.
+  // Whether the line holds a secret; if so, `hidden` is the line with its letters as stars. open:
+  // what the line before left open; it is updated for the next line. is_cut: the line may go on.
   bool hide(std::string_view line, bool is_cut, OpenSecret& open, std::string& hidden) const;
 
  private:
@@ -46,7 +46,7 @@ class Secrets {
   std::unique_ptr<const Impl> impl_;
 };
 
-// A sample as it is tried: "<36>" in it stands for so many letters and digits.
+// Expands a sample: "<36>" stands for 36 letters and digits.
 std::string expanded_sample(std::string_view sample);
 
 }  // namespace faultline

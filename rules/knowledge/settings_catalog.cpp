@@ -38,11 +38,11 @@ std::optional<std::int64_t> number_of(std::string_view text) {
 std::string question_of(const YamlFile& file, const YamlNode& node) {
   std::string name = file.text(node, "a setting");
   if (name.find('*') < name.size() - 1)
-    file.place(node).refuse(fmt::format("\"{}\" has a * in it; put it at the end", name));
+    file.place(node).refuse(fmt::format("\"{}\" has a * before its end; put it at the end", name));
   return name.find(' ') == std::string::npos ? "environment " + name : name;
 }
 
-// Entries of compare hold the questions that they are about.
+// Reads an entry of compare; the names of its settings go into `settings`.
 ComparedSetting compared_of(const YamlFile& file, const YamlNode& entry,
                             std::vector<std::string>& settings) {
   ComparedSetting setting;
@@ -67,7 +67,7 @@ SuspiciousValue suspicious_of(const YamlFile& file, const YamlNode& entry) {
     value.at_least = number_of(number);
     if (!value.at_least)
       file.place(node).refuse(
-          fmt::format("at_least \"{}\" is not a whole number; write 100", number));
+          fmt::format("at_least \"{}\" is not a whole number; write one such as 100", number));
   };
   const auto read_confidence = [&](const YamlNode& node) {
     value.confidence = file.probability(node, "confidence");

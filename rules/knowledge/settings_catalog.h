@@ -19,7 +19,7 @@ namespace faultline {
 enum class Between { ranks, hosts, nobody };
 BOOST_DESCRIBE_ENUM(Between, ranks, hosts, nobody)
 
-// What it means that a process says nothing of a setting, though it tells others.
+// What it means if a process prints other settings, but not this one.
 enum class Absence { unknown, differs };
 BOOST_DESCRIBE_ENUM(Absence, unknown, differs)
 
@@ -28,13 +28,13 @@ struct ComparedSetting {
   Absence absent = Absence::unknown;
   Cause cause = Cause::config_environment_mismatch;
   Severity severity = Severity::warning;   // info: an observation
-  std::optional<Severity> if_not_started;  // where the odd ranks never got to work
-  std::optional<double> confidence;        // where one host stands against many
+  std::optional<Severity> if_not_started;  // if the odd ranks never got to work
+  std::optional<double> confidence;        // if one host differs from many
   std::string name;                        // for people; empty: as it is written
   std::string why;                         // follows a colon
 };
 
-// Where a value means something.
+// In which jobs a value means something.
 enum class Where { anywhere, several_hosts, shared_hosts };
 BOOST_DESCRIBE_ENUM(Where, anywhere, several_hosts, shared_hosts)
 
@@ -55,14 +55,13 @@ struct SuspiciousValue {
   bool matches(std::string_view question, std::string_view value) const;
 };
 
-// Settings are named by their question: "environment NCCL_ALGO". One that ends in "*" stands for
-// all that begin so; a value that begins with one, for all that end so, and with both, that hold
-// it.
+// A setting is named by its question: "environment NCCL_ALGO". One that ends in "*" stands for all
+// that begin so. For values, "eth*" means begins with, "*/" ends with, "*%d*" contains.
 struct SettingsCatalog {
   std::map<std::string, ComparedSetting, std::less<>> compared;
   std::vector<SuspiciousValue> suspicious;
 
-  // The most specific one that names it; nullptr: nothing is known of it.
+  // The most specific entry for the setting; nullptr: none.
   const ComparedSetting* find(std::string_view question) const;
 };
 

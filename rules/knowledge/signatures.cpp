@@ -18,7 +18,7 @@
 namespace faultline {
 namespace {
 
-// A line is as long as its writer likes; what a signature looks for stands near its beginning.
+// A line may be very long; what a signature looks for stands near its beginning.
 constexpr std::size_t kMaxSearched = std::size_t{16} << 10;
 constexpr std::size_t kMaxFieldBytes = 256;
 
@@ -27,7 +27,7 @@ constexpr std::string_view kKernel = "kernel";
 
 constexpr std::string_view kNcclLevels[] = {"warn", "info", "abort", "trace", "call", "version"};
 
-// What a title or an action may name beside the pattern's groups.
+// What a title or an action may name besides the pattern's groups.
 constexpr std::string_view kPlaceholders[] = {"host", "rank", "gpu", "gpu_smi", "part"};
 
 // Bytes, not characters: a log may hold anything.
@@ -41,7 +41,7 @@ re2::StringPiece piece(std::string_view text) { return {text.data(), text.size()
 
 // Why the signature cannot be used at all; empty: it can.
 std::string flaw_of(const MessageSignature& signature, const RE2& regex) {
-  if (!regex.ok()) return fmt::format("pattern does not compile: {}; mend it", regex.error());
+  if (!regex.ok()) return fmt::format("pattern does not compile: {}; correct it", regex.error());
   if (signature.literals.empty())
     return "literals are missing; name a text that is in every line that the pattern matches";
   for (const std::string& literal : signature.literals)
@@ -58,7 +58,7 @@ bool takes(const MessageSignature& signature, const Remark& remark) {
          std::ranges::find(signature.levels, remark.level) != signature.levels.end();
 }
 
-// Lines of these levels are kept in any case.
+// True: lines of its levels are kept in any case.
 bool only_of_warnings(const MessageSignature& signature) {
   return !signature.levels.empty() &&
          std::ranges::all_of(signature.levels, [](const std::string& level) {
@@ -66,14 +66,14 @@ bool only_of_warnings(const MessageSignature& signature) {
          });
 }
 
-// What it needs to know of the line is in the message.
+// True: it may match a warning of NCCL by the message alone.
 bool is_warning_of_nccl(const MessageSignature& signature) {
   return signature.dialect == "nccl" && signature.place.empty() &&
          (signature.levels.empty() ||
           std::ranges::find(signature.levels, "warn") != signature.levels.end());
 }
 
-// Of the title, all; of what is to be done, those that advice does not know.
+// All placeholders of the title, and those of the actions that advice does not know.
 std::set<std::string_view> placeholders_of(const MessageSignature& signature) {
   std::set<std::string_view> names;
   take_apart(
@@ -108,19 +108,20 @@ std::vector<std::string> problems_of(const MessageSignature& signature) {
     add(flaw);
     return problems;
   }
-  if (RE2::PartialMatch("", regex)) add("pattern matches an empty line; make it say more");
+  if (RE2::PartialMatch("", regex)) add("pattern matches an empty line; make it more specific");
   if (signature.confidence <= 0 || signature.confidence > 1)
-    add(fmt::format("confidence {} is none; use a number above 0, at most 1",
+    add(fmt::format("confidence {} is not valid; use a number above 0 and at most 1",
                     signature.confidence));
   if (signature.dialect == "nccl")
     for (const std::string& level : signature.levels)
       if (std::ranges::find(kNcclLevels, level) == std::end(kNcclLevels))
-        add(fmt::format("level \"{}\" is none of NCCL's; use {}", level, any_of(kNcclLevels)));
-  if (signature.storm.count == 1) add("storm of 1 is every line; leave it out, or use more");
+        add(fmt::format("level \"{}\" is not a level of NCCL; use {}", level, any_of(kNcclLevels)));
+  if (signature.storm.count == 1)
+    add("a storm of 1 matches every line; remove it, or use 2 or more");
   const auto& groups = regex.NamedCapturingGroups();
   if ((signature.blames == Blames::gpu || signature.blames == Blames::pci) &&
       !groups.contains("pci") && !groups.contains("bridge"))
-    add("blames a device by its PCI address; name the group of the address, (?P<pci>...)");
+    add("blames a device by its PCI address; name a group of the pattern for it, (?P<pci>...)");
   for (const std::string_view name : placeholders_of(signature))
     if (!groups.contains(std::string(name)) &&
         std::ranges::find(kPlaceholders, name) == std::end(kPlaceholders))
@@ -130,13 +131,16 @@ std::vector<std::string> problems_of(const MessageSignature& signature) {
                       name));
   for (const std::string& sample : signature.matches) {
     if (!holds_a_literal(signature, sample))
-      add(fmt::format("no literal is in the sample \"{}\"; name one that is", sample));
+      add(fmt::format("the sample \"{}\" holds none of the literals; add one that it holds",
+                      sample));
     else if (!RE2::PartialMatch(piece(sample), regex))
-      add(fmt::format("pattern does not match the sample \"{}\"; mend one of the two", sample));
+      add(fmt::format("pattern does not match the sample \"{}\"; correct the pattern or the sample",
+                      sample));
   }
   for (const std::string& sample : signature.matches_not)
     if (finds(signature, regex, sample))
-      add(fmt::format("pattern matches \"{}\", which it must not; mend one of the two", sample));
+      add(fmt::format(
+          "pattern matches \"{}\", which it must not; correct the pattern or the sample", sample));
   return problems;
 }
 
@@ -203,7 +207,7 @@ class Signatures::Impl {
     std::vector<std::string> names;  // of the groups, from the first; empty: it has none
   };
 
-  // Few of a thousand patterns are ever asked for.
+  // Compiles a pattern when it is first needed: of a thousand patterns few ever are.
   class CompiledWhenAsked {
    public:
     explicit CompiledWhenAsked(std::size_t count) : slots_(count) {}
@@ -241,7 +245,7 @@ class Signatures::Impl {
   static Compiled compile(const MessageSignature& signature) {
     auto regex = std::make_unique<const RE2>(signature.pattern, options());
     std::vector<std::string> names(static_cast<std::size_t>(regex->NumberOfCapturingGroups()));
-    // No pattern has two groups of one name: name__2 is name in another place.
+    // RE2 allows each group name once, so name__2 is the field `name` in another place.
     for (const auto& [number, name] : regex->CapturingGroupNames())
       names[static_cast<std::size_t>(number - 1)] = name.substr(0, name.find("__"));
     return {std::move(regex), std::move(names)};
@@ -255,7 +259,7 @@ class Signatures::Impl {
     });
   }
 
-  // What stands before a kernel's message is a driver's name at most; a quotation stands anywhere.
+  // Before a message of the kernel stands at most a driver's name; a quotation may stand anywhere.
   static bool begins_near_the_start(const Compiled& compiled, std::string_view text) {
     re2::StringPiece found;
     return compiled.regex->Match(piece(text), 0, text.size(), RE2::UNANCHORED, &found, 1) &&
@@ -294,7 +298,7 @@ class Signatures::Impl {
   std::vector<MessageSignature> all_;
   CompiledWhenAsked compiled_;
   LiteralSearch literals_;
-  // Of signatures that take other lines than warnings: by dialect, and of those that take any.
+  // Literals of signatures that take more than warnings: by dialect, and those of any dialect.
   std::map<std::string, LiteralSearch, std::less<>> quiet_literals_;
   LiteralSearch others_literals_;
   LiteralSearch warnings_literals_;  // of NCCL's warnings

@@ -5,7 +5,7 @@
 namespace faultline {
 namespace {
 
-// The fields that hold names of parts, two by two.
+// Calls call(to.FIELD, from.FIELD) for each field that holds names of parts.
 template <class Call>
 void for_each_field(Subject& to, const Subject& from, Call call) {
   call(to.hosts, from.hosts);

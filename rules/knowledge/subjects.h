@@ -1,14 +1,15 @@
-// What several findings name, as one.
+// Joins the subjects of several findings.
 #pragma once
 
 #include "model/finding.h"
 
 namespace faultline {
 
-// Appends what `from` names, in the time that takes: many can be put together. tidy() is due then.
+// Appends the names in `from` without sorting them, so that joining many subjects stays quick. Call
+// tidy() in the end.
 void append(Subject& to, const Subject& from);
 
-// Each part once, in order.
+// Sorts the names and removes repetitions.
 void tidy(Subject& subject);
 
 }  // namespace faultline

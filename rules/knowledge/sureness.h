@@ -1,6 +1,6 @@
-// How sure a detector is, in names and not in numbers: what kind of evidence it has, and what makes
-// that more or less sure. What each weighs stands in catalog/grounds.yaml; the names become enums
-// in rules/knowledge/ground_names.h, which whoever names one includes.
+// How sure a detector is, in names instead of numbers: a claim (the kind of its evidence) and
+// grounds (what makes it more or less sure). Their weights stand in catalog/grounds.yaml. The build
+// turns the names into enums, in rules/knowledge/ground_names.h; include that to use one.
 #pragma once
 
 #include <cstdint>

@@ -14,14 +14,14 @@ struct Suspicion {
   Phase phase = Phase::during;  // when it was, seen from the job
   // True: the job cannot go on with it. Such a symptom must be explained, or be named itself.
   bool stops_job = false;
-  Verdict verdict = Verdict::failed;  // if this is what is wrong
-  bool job_ran_with_it = false;       // it was so from the start, and the job got to work
-  bool needs_effect = false;          // accuses nobody unless it accounts for something
-  bool tells_verdict = false;         // its lines tell how the job ended; what it explains does not
-  Sureness sure;                      // finding.confidence is worked out from it
-  bool names_its_reason = false;      // its text says why; nothing of the whole host does
-  bool says_not_why = false;          // nor does any line that it was found by
-  bool reason_is_told = false;        // by its own program, before or after: it began nothing
+  Verdict verdict = Verdict::failed;  // of the job, if this is the cause
+  bool job_ran_with_it = false;       // it was there from the start, and the job got to work
+  bool needs_effect = false;          // accuses nobody unless it explains something
+  bool tells_verdict = false;  // its lines say how the job ended; those of its effects do not count
+  Sureness sure;               // finding.confidence is worked out from it
+  bool names_its_reason = false;  // its text says why, so no fault of the whole host explains it
+  bool says_not_why = false;      // none of its lines says why
+  bool reason_is_told = false;    // its program prints the reason in another line: it began nothing
 };
 
 }  // namespace faultline

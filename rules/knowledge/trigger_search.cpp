@@ -7,8 +7,7 @@
 namespace faultline {
 namespace {
 
-// How rare a byte is in logs, as they were counted in those of the tests; what is not listed is
-// rarest.
+// How rare a byte is, as counted in the logs of the tests; a byte that is not listed is rarest.
 int rarity(char c) {
   constexpr std::string_view kCommonestFirst = " 0eotnadfcu45rs2p7m1bx:9C638l-Ni[]gIkvLOhyFR|`=.A,";
   return static_cast<int>(std::min(kCommonestFirst.find(c), kCommonestFirst.size()));
@@ -25,13 +24,13 @@ void TriggerSearch::add_probe(std::uint32_t literal, std::string_view three, std
 }
 
 TriggerSearch::TriggerSearch(std::vector<Literal> literals) : literals_(std::move(literals)) {
-  std::map<std::string_view, int> sharers;  // of three bytes
+  std::map<std::string_view, int> sharers;  // how often literals hold these three bytes
   for (const Literal& literal : literals_)
     for (std::size_t at = 0; at + 3 <= literal.text.size(); ++at)
       ++sharers[std::string_view(literal.text).substr(at, 3)];
   for (std::uint32_t number = 0; number < literals_.size(); ++number) {
     const std::string_view literal = literals_[number].text;
-    // Of two neighbours one stands at an even place of a line.
+    // Two probes at neighbouring offsets: one of them stands at an even place of the line.
     if (literal.size() < kMinBytes) {
       assert(literal.size() + 1 == kMinBytes);
       add_probe(number, literal, 0);
@@ -40,7 +39,8 @@ TriggerSearch::TriggerSearch(std::vector<Literal> literals) : literals_(std::mov
       continue;
     }
     const auto worth = [&](std::size_t at) {
-      constexpr int kSharing = 4;  // as much as so many steps of rarity
+      constexpr int kSharing =
+          4;  // each literal that shares the bytes costs so many steps of rarity
       int sum = 0;
       for (const char c : literal.substr(at, kMinBytes)) sum += rarity(c);
       return sum - kSharing * (sharers[literal.substr(at, 3)] + sharers[literal.substr(at + 1, 3)]);

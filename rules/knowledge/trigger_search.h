@@ -1,6 +1,6 @@
-// TriggerSearch finds literals of at least four bytes in a line, and of three where it is known
-// what may stand before them. It is made for lines that hold none, as nearly all: it looks at every
-// second place only, for three bytes of a literal that few other words have.
+// TriggerSearch finds literals in a line: of at least four bytes, or of three if it is known which
+// bytes may stand before them. It is fast for lines that hold none, which are nearly all: it looks
+// only at every second place, for three bytes of a literal that are rare elsewhere.
 #pragma once
 
 #include <array>
@@ -20,13 +20,13 @@ class TriggerSearch {
   struct Literal {
     std::string text;
     std::string before =
-        {};  // of one of three bytes: it begins a line, or stands behind one of these
+        {};  // for a literal of three bytes: it begins the line, or follows one of these
   };
 
   explicit TriggerSearch(std::vector<Literal> literals);
 
-  // Calls found(number, end) for every place where a literal stands: its number in the list, and
-  // where what follows it begins.
+  // Calls found(number, end) for every literal in the line: its number in the list, and the place
+  // after its last byte.
   template <class Found>
   void find(std::string_view line, const Found& found) const {
     const char* const text = line.data();
@@ -49,10 +49,10 @@ class TriggerSearch {
   }
 
  private:
-  // Three bytes that a literal is found by, and where they stand: so far behind its beginning.
+  // Three bytes by which a literal is found, and their offset from its beginning.
   struct Probe {
     std::uint32_t three = 0;
-    std::uint32_t first_four = 0;  // of the literal; of a short one the last is 0
+    std::uint32_t first_four = 0;  // of the literal; if it has three bytes, the last is 0
     std::uint32_t literal = 0;
     std::int32_t offset = 0;
   };
@@ -69,7 +69,7 @@ class TriggerSearch {
     std::memcpy(&four, text, sizeof four);
     return four;
   }
-  // Of the first three bytes: Knuth's multiplicative hash, shifted so that the fourth falls out.
+  // Knuth's multiplicative hash of the first three bytes; the shift drops the fourth.
   static std::size_t slot(std::uint32_t four) {
     return (four * (2654435761U << 8)) >> (32 - kSlotBits);
   }
@@ -97,7 +97,7 @@ class TriggerSearch {
 
   static bool begins_with(const char* text, const Probe& probe) {
     std::uint32_t four = 0;
-    const bool is_short = probe.first_four <= kThree;  // of little-endian
+    const bool is_short = probe.first_four <= kThree;  // in little-endian order
     std::memcpy(&four, text, is_short ? 3 : sizeof four);
     return four == probe.first_four;
   }
@@ -105,7 +105,7 @@ class TriggerSearch {
   std::vector<Literal> literals_;
   std::vector<Probe> probes_;                              // by slot
   std::array<std::uint32_t, kWords + 1> first_of_word_{};  // in probes_
-  std::array<std::uint64_t, kWords> words_{};  // a bit for each slot: whether a probe is of it
+  std::array<std::uint64_t, kWords> words_{};  // a bit for each slot: whether any probe has it
 };
 
 }  // namespace faultline

@@ -18,7 +18,7 @@ std::unique_ptr<const RE2> any_of(const std::vector<std::string>& patterns) {
   for (const std::string& pattern : patterns)
     if (const RE2 one(pattern, RE2::Quiet); !one.ok())
       throw std::invalid_argument(
-          fmt::format("pattern {} is no regular expression: {}", pattern, one.error()));
+          fmt::format("pattern {} is not a valid regular expression: {}", pattern, one.error()));
   return std::make_unique<const RE2>(fmt::format("(?:{})", fmt::join(patterns, ")|(?:")),
                                      RE2::Quiet);
 }
@@ -93,9 +93,11 @@ std::shared_ptr<const Trouble> read_trouble(std::string_view name, std::string_v
     for (const std::string& sample : samples)
       if (const TroubleKind kind = trouble->kind_of(sample); kind != wanted)
         file.place(file.root())
-            .refuse(fmt::format("sample \"{}\" is taken for {}, not for {}; mend one of the two",
-                                sample, boost::describe::enum_to_string(kind, "?"),
-                                boost::describe::enum_to_string(wanted, "?")));
+            .refuse(
+                fmt::format("sample \"{}\" is taken for {}, not for {}; correct the patterns or "
+                            "the sample",
+                            sample, boost::describe::enum_to_string(kind, "?"),
+                            boost::describe::enum_to_string(wanted, "?")));
   };
   try_samples(ends, TroubleKind::ends);
   try_samples(fails, TroubleKind::fails);

@@ -1,4 +1,4 @@
-// Whether a line that nobody reads looks as if something went wrong (trouble.yaml).
+// Whether a line that no rule reads looks as if something went wrong (trouble.yaml).
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace faultline {
 
-// Patterns of RE2.
+// RE2 patterns.
 struct TroubleWords {
   std::vector<std::string> ends;
   std::vector<std::string> fails;
@@ -22,7 +22,7 @@ struct TroubleWords {
 class Trouble {
  public:
   Trouble();
-  // Throws std::invalid_argument that names the pattern if it is none.
+  // Throws std::invalid_argument with the pattern if one is not valid.
   explicit Trouble(const TroubleWords& words);
   ~Trouble();
 

@@ -10,7 +10,7 @@ constexpr char kEscapeByte = '\x1b';
 
 struct EscapedLetter {
   char letter = 0;
-  std::size_t length = 1;  // of what stands for it
+  std::size_t length = 1;  // of the escape
 };
 
 int digit_of(char c, int base) {
@@ -21,8 +21,8 @@ int digit_of(char c, int base) {
   return value < base ? value : -1;
 }
 
-// The letter with the code that so many digits at `at` write; one that is not of ASCII is as good
-// as any other that is not.
+// Reads the code of a letter, of so many digits, at `at`. Which letter outside of ASCII it is does
+// not matter.
 bool take_code(std::string_view text, std::size_t at, std::size_t digits, int base, char& letter) {
   if (at + digits > text.size()) return false;
   unsigned code = 0;
@@ -35,7 +35,7 @@ bool take_code(std::string_view text, std::size_t at, std::size_t digits, int ba
   return true;
 }
 
-// What a backslash and what follows it stand for; of one that stands for itself the length is 1.
+// The letter that the escape at `at` stands for. Length 1: the backslash stands for itself.
 EscapedLetter letter_at(std::string_view text, std::size_t at) {
   constexpr std::string_view kWritten = "\"'/\\nrtbfvae";
   constexpr std::string_view kMeant = "\"'/\\\n\r\t\b\f\v\a\x1b";
@@ -50,7 +50,7 @@ EscapedLetter letter_at(std::string_view text, std::size_t at) {
   return letter;
 }
 
-// Behind "ESC [": its numbers, and the letter that ends it.
+// The end of a terminal's command: `at` is after "ESC ["; numbers and a last letter follow.
 std::size_t end_of_command(std::string_view text, std::size_t at) {
   const auto is_of_numbers = [](char c) { return (c >= '0' && c <= ';') || c == '?'; };
   while (at < text.size() && is_of_numbers(text[at])) ++at;

@@ -1,5 +1,5 @@
-// A line as it read before a program wrote it into a string of another: escapes of JSON, Python
-// and C taken back, colours of a terminal left out. Each of its bytes knows where it stood.
+// A line as it was before a program wrote it into a string: escapes of JSON, Python and C are
+// undone, colours of a terminal removed. Each byte remembers its place in the original line.
 #pragma once
 
 #include <cstddef>
@@ -14,10 +14,10 @@ class Unescaped {
  public:
   explicit Unescaped(std::string_view line) : text_(line) {}
 
-  // Whether a line holds anything that would be taken back.
+  // Whether a line holds anything to undo.
   static bool changes(std::string_view line);
 
-  // Takes back one level of escapes. False: there was none.
+  // Undoes one level of escapes. False: there was none.
   bool take_back_one();
 
   std::string_view text() const { return text_; }
@@ -26,12 +26,12 @@ class Unescaped {
     std::size_t begin = 0;
     std::size_t end = 0;
   };
-  // Where in the line the bytes stood that are part of text().
+  // Where the bytes of `part`, which is a part of text(), stood in the line.
   Place place_of(std::string_view part) const;
 
  private:
   std::string text_;
-  std::vector<Place> places_;  // of each byte; empty: where they are
+  std::vector<Place> places_;  // of each byte; empty: text_ is the line itself
 };
 
 }  // namespace faultline

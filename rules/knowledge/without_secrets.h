@@ -1,4 +1,4 @@
-// A text that a person wrote, of some lines perhaps, without its secrets.
+// Hides the secrets in a text that a person wrote, of one or more lines.
 #pragma once
 
 #include <string>

@@ -27,8 +27,9 @@ std::unique_ptr<const RE2> one_of(const WordGroup& words) {
   options.set_case_sensitive(false);
   for (const std::string& pattern : words.patterns)
     if (const RE2 one(pattern, options); !one.ok())
-      throw std::invalid_argument(fmt::format("{}: pattern {} is no regular expression: {}",
-                                              words.name, pattern, one.error()));
+      throw std::invalid_argument(
+          fmt::format("{}: pattern {} is not a valid regular expression: {}", words.name, pattern,
+                      one.error()));
   return std::make_unique<const RE2>(fmt::format("(?:{})", fmt::join(words.patterns, ")|(?:")),
                                      options);
 }
@@ -119,7 +120,7 @@ std::shared_ptr<const WordHints> read_word_hints(std::string_view name, std::str
       const auto known = groups.find(group);
       if (known == groups.end())
         file.place(node).refuse(
-            fmt::format("{} is no group of words of this file; use one of them", group));
+            fmt::format("{} is not a group of words of this file; use one that is", group));
       hint.words.push_back(known->second);
     }
   };
@@ -143,8 +144,8 @@ void check_word_hints(std::string_view name, std::string_view text) {
     for (std::size_t i = 0; i < hints->all().size(); ++i)
       for (const std::string& sample : hints->all()[i].samples)
         if (const auto found = hints->of(sample); found != i)
-          refuse(fmt::format("sample \"{}\" of {} is taken for {}; mend one of the two", sample,
-                             hints->all()[i].about,
+          refuse(fmt::format("sample \"{}\" of {} is taken for {}; correct words or the sample",
+                             sample, hints->all()[i].about,
                              found ? hints->all()[*found].about : "nothing"));
   } catch (const std::invalid_argument& error) {
     refuse(error.what());

@@ -1,4 +1,4 @@
-// What a line that nobody reads may be about, told by its words alone (hints.yaml).
+// What a line that no rule reads may be about, judged by its words alone (hints.yaml).
 #pragma once
 
 #include <cstddef>
@@ -15,15 +15,15 @@ namespace faultline {
 struct WordHint {
   Cause cause = Cause::none;
   std::string about;               // "a disk or its file system"
-  std::vector<std::size_t> words;  // of each of these groups one must stand in the line
+  std::vector<std::size_t> words;  // groups: the line must hold a word of each
   std::vector<std::string> samples;
-  // What its line may name: the rank that printed it, or a part in its words.
+  // What the line may name: the rank that printed it, or a part.
   bool names_rank = false;
   bool names_gpu = false;
   bool names_nic = false;
 };
 
-// Patterns of RE2, whatever the case.
+// RE2 patterns; upper and lower case are the same.
 struct WordGroup {
   std::string name;
   std::vector<std::string> patterns;
@@ -37,16 +37,16 @@ class WordHints {
             WordGroup gpus, WordGroup nics);
   ~WordHints();
 
-  // The first that fits the line, as an index into all(). The patterns are compiled when the first
-  // line asks: most answers need none of them. Throws std::invalid_argument that names a pattern
-  // that is none.
+  // The first hint that fits the line, as an index into all(). The patterns are compiled for the
+  // first line: most answers need none of them. Throws std::invalid_argument with the pattern if
+  // one is not valid.
   std::optional<std::size_t> of(std::string_view line) const;
 
-  // The first name of one in the line; empty: there is none.
+  // The first name of a GPU or NIC in the line; empty: there is none.
   std::string gpu_in(std::string_view line) const { return name_in(line, gpus_); }
   std::string nic_in(std::string_view line) const { return name_in(line, nics_); }
 
-  // Those that tell more come first.
+  // The more specific ones come first.
   const std::vector<WordHint>& all() const { return hints_; }
 
  private:

@@ -43,8 +43,8 @@ bool take_number(std::string_view& text, Number& number, int base = 10) {
   return true;
 }
 
-// "0x0, 0x10000)" or "0x0 0x10000]" behind the bracket. A text that ends before the closing one was
-// cut, and its last word with it.
+// "0x0, 0x10000)" or "0x0 0x10000]" after the opening bracket. A text without the closing bracket
+// was cut, so its last word is dropped.
 std::vector<std::uint64_t> take_words(std::string_view& text, char close) {
   std::vector<std::uint64_t> words;
   while (words.size() < kMostWords) {

@@ -1,5 +1,5 @@
-// What the text behind an Xid's code adds to the code: registers, units, reasons. The meanings are
-// data (xid_details.csv); here is how the texts are laid out.
+// What the text after an Xid's code adds to the code: registers, units, reasons. The meanings are
+// data (xid_details.csv); this code knows the layout of the texts.
 #pragma once
 
 #include <cstdint>
@@ -27,11 +27,10 @@ enum class XidField {
 };
 BOOST_DESCRIBE_ENUM(XidField, text, to, printed, subcode, status, bits)
 
-// A row: if the text of one of these codes says this, this is what it means. What is empty stays as
-// xid.csv has it.
+// A row: what such a text means for one of these codes. For an empty field, xid.csv counts.
 struct XidDetail {
   std::vector<int> codes;
-  bool any_program = false;        // all codes that xid.csv lays at the program, instead
+  bool any_program = false;        // instead of `codes`: all that xid.csv blames on the program
   std::vector<std::string> units;  // of NVLink 5; empty: any
   XidField field = XidField::text;
   std::string text;                                             // for text, to, printed
@@ -50,8 +49,8 @@ struct XidWords {
   std::string_view printed;  // Fatal, Nonfatal
   std::optional<int> link;
   std::vector<std::uint64_t> words;
-  bool old_layout = false;    // before driver 575: where the subcode lies is not known
-  std::string_view recovery;  // of an Xid 154: what is to be done now
+  bool old_layout = false;    // before driver 575: the place of the subcode is not known
+  std::string_view recovery;  // of an Xid 154: the action that is due now
 };
 XidWords words_of(int code, std::string_view detail);
 

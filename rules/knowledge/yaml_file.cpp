@@ -104,7 +104,7 @@ double YamlFile::probability(const YamlNode& node, std::string_view name) const 
   const std::optional<double> value = number_in(text(node, name));
   if (!value || !(*value > 0 && *value < 1))
     place(node).refuse(
-        fmt::format("{} \"{}\" is not between 0 and 1; write one that is", name, node.text()));
+        fmt::format("{} \"{}\" is not between 0 and 1; write such a number", name, node.text()));
   return *value;
 }
 

@@ -1,5 +1,5 @@
 // A YAML file of the catalog. YAML lets a key stand twice and knows no schema, so both are checked
-// here; whatever is wrong is refused with the file, the line in it and the mend.
+// here. An error names the file, the line in it and the correction.
 #pragma once
 
 #include <functional>
@@ -42,7 +42,7 @@ class YamlFile {
 
   std::string text(const YamlNode& node, std::string_view what) const;
 
-  // Of at least one text.
+  // A list of at least one text.
   std::vector<std::string> texts(const YamlNode& list, std::string_view name) const;
 
   void read(const YamlNode& node, std::string_view name, std::string& into) const;
@@ -58,7 +58,7 @@ class YamlFile {
     into = enum_word<Enum>(place(node), name, text(node, name));
   }
 
-  // By their words.
+  // A list of enum words.
   template <class Enum>
     requires std::is_enum_v<Enum>
   void read(const YamlNode& node, std::string_view name, std::vector<Enum>& into) const {
@@ -74,7 +74,7 @@ class YamlFile {
     read(node, name, into.emplace());
   }
 
-  // A number between 0 and 1, and neither of them.
+  // A number above 0 and below 1.
   double probability(const YamlNode& node, std::string_view name) const;
 
  private:
@@ -90,7 +90,7 @@ struct YamlField {
   std::function<void(const YamlFile&, const YamlNode&)> read;
 };
 
-// `into` is what takes the field's value, or what is called with its node.
+// `into` is a variable for the field's value, or a function that is called with its node.
 template <class Into>
 YamlField field_into(const char* name, bool is_needed, Into&& into) {
   if constexpr (std::is_invocable_v<Into, const YamlNode&>)

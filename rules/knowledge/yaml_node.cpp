@@ -9,7 +9,7 @@ namespace faultline {
 namespace {
 
 constexpr std::string_view kPacked{"\0faultline yaml 1\n", 18};
-// A file that refers to itself many times over may stand for more than it holds.
+// A small file may expand to very much, if it refers to its own parts many times.
 constexpr std::size_t kMostNodes = 1'000'000;
 constexpr std::size_t kMostBytes = std::size_t{64} << 20;
 constexpr int kMostDepth = 64;
@@ -43,7 +43,7 @@ const YamlNode* YamlNode::find(std::string_view key) const {
   return nullptr;
 }
 
-// Counted first, so that neither nodes nor texts move once something points to them.
+// Counts first, so that neither nodes nor texts move once something points to them.
 class YamlTree::Parsed {
  public:
   explicit Parsed(YamlTree& tree) : tree_(tree) {}
@@ -85,7 +85,7 @@ class YamlTree::Parsed {
       for (const auto& item : node) fill(item, child++);
     } else if (node.IsMap()) {
       made.kind_ = YamlNode::Kind::map;
-      // Of keys that stand twice size() counts both.
+      // Counted as the loop below visits them: a key may stand twice.
       std::size_t child =
           add_children(made, 2 * static_cast<std::size_t>(std::distance(node.begin(), node.end())));
       for (const auto& field : node) {
@@ -171,10 +171,10 @@ YamlTree::YamlTree(std::string_view text) {
   }
   try {
     if (!Parsed(*this).take(YAML::Load(std::string(text))))
-      fault_.what = "it stands for too much; write fewer entries, or fewer references";
+      fault_.what = "the file expands to too much; write fewer entries, or fewer references";
   } catch (const YAML::Exception& error) {
     nodes_.clear();
-    fault_ = {error.msg + "; mend the YAML there",
+    fault_ = {error.msg + "; correct the YAML there",
               static_cast<std::size_t>(std::max(error.mark.line, 0)) + 1};
   }
 }

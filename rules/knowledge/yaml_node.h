@@ -1,5 +1,5 @@
-// What a YAML file says, as a tree: parsed by yaml-cpp, or packed when the program was built. The
-// catalog's own files come packed, for parsing them takes longer than most diagnoses.
+// A YAML file as a tree: parsed by yaml-cpp, or packed when the program was built. The catalog's
+// own files come packed, because parsing them takes longer than most diagnoses.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ class YamlNode {
   bool is_map() const { return kind_ == Kind::map; }
 
   std::size_t line() const { return line_; }       // in its file, from 1
-  std::string_view text() const { return text_; }  // empty: it is none
+  std::string_view text() const { return text_; }  // empty: the node is not a text
   std::span<const YamlNode> items() const {        // of a list
     return is_list() ? children_ : std::span<const YamlNode>();
   }
@@ -33,7 +33,7 @@ class YamlNode {
   Kind kind_ = Kind::nothing;
   std::uint32_t line_ = 1;
   std::string_view text_;
-  std::span<const YamlNode> children_;  // of a map keys and values by turns
+  std::span<const YamlNode> children_;  // of a map: key, value, key, value
 };
 
 struct YamlNode::Field {
@@ -48,7 +48,8 @@ struct YamlFault {
 
 class YamlTree {
  public:
-  // Of YAML, or of what pack() gave. What is wrong with it is in fault(); the tree is empty then.
+  // Reads YAML, or the bytes of pack(). On an error the tree is empty and fault() says what is
+  // wrong.
   explicit YamlTree(std::string_view text);
   YamlTree(const YamlTree&) = delete;
   YamlTree& operator=(const YamlTree&) = delete;
@@ -56,7 +57,7 @@ class YamlTree {
   const YamlNode& root() const { return nodes_.empty() ? nothing_ : nodes_.front(); }
   const YamlFault& fault() const { return fault_; }
 
-  // The bytes may not go away while a tree made from them is there.
+  // The tree as bytes. They must outlive every tree that is read from them.
   std::string pack() const;
 
  private:
@@ -65,7 +66,7 @@ class YamlTree {
 
   YamlNode nothing_;
   std::vector<YamlNode> nodes_;  // never grows beyond what was reserved: nodes point to others
-  std::string texts_;            // of a parsed file, one behind the other
+  std::string texts_;            // of a parsed file, one after the other
   YamlFault fault_;
 };
 

@@ -1,5 +1,5 @@
-// Precompiled for the layers of rules/ from picture/ up, and for those that hold them: the picture
-// of a job, which every detector reads. model/pch.h says the rules.
+// Precompiled for the layers of rules/ from picture/ up, and for the layers that use them: the
+// picture of a job, which every detector reads. model/pch.h has the rules.
 #pragma once
 
 #include "model/pch.h"

@@ -18,7 +18,7 @@ std::vector<T> listed(const std::set<T>& values) {
   return {values.begin(), values.end()};
 }
 
-// Where no Init line names the GPU of a process, an Xid that names the process does.
+// If no Init line names the GPU of a process, an Xid that names the process gives it.
 void learn_gpus_from_xids(const JobState& job, Workers& workers) {
   for (const XidIncident& incident : job.hardware().xids()) {
     const std::string host = job.host_of(incident.spoken_host, incident.source);
@@ -36,7 +36,7 @@ std::vector<std::size_t> members_of(const Progress& progress, const Attempts& at
   std::vector<std::size_t> members;
   for (std::size_t index = 0; index < attempts.of_member.size(); ++index)
     if (attempts.of_member[index] == attempt) members.push_back(index);
-  // Not as they came: that is chance.
+  // Not in the order of arrival, which is chance.
   std::ranges::stable_sort(members, [&](std::size_t a, std::size_t b) {
     const Member& one = progress.members()[a];
     const Member& other = progress.members()[b];
@@ -54,9 +54,9 @@ std::vector<std::size_t> communicators_by_member(const std::vector<Communicator>
   return by_member;
 }
 
-// Those who wait in vain for others at the start say for how many.
+// Ranks that wait in vain for others at the start say how many ranks they want.
 int ranks_wanted(const JobState& job, const Catalog& catalog) {
-  constexpr std::size_t kMostAsked = 64;  // they all say the same
+  constexpr std::size_t kMostAsked = 64;  // all ranks say the same
   std::size_t asked = 0;
   for (const TorchRank* rank : job.torch().ranks()) {
     if (++asked > kMostAsked) break;
@@ -72,7 +72,7 @@ int ranks_wanted(const JobState& job, const Catalog& catalog) {
   return 0;
 }
 
-// The rank calls something, be it elsewhere: it may be on its way.
+// If the rank still calls anything, even on another communicator, it may yet come.
 bool has_called_lately(const View& view, std::size_t index) {
   return std::ranges::any_of(view.worker_of(index).members, [&](std::size_t m) {
     return view.moment.now - view.job.call_times().last(m) < view.moment.stall_after;
@@ -92,7 +92,7 @@ View::View(const JobState& the_job, const Catalog& the_catalog, const Moment& th
       communicators(communicators_of(the_job.progress(), members)),
       communicator_of(communicators_by_member(communicators, the_job.progress().members().size())),
       workers(workers_of(the_job.progress(), communicators, members,
-                         // Of earlier starts, which may have had other ranks, they tell as well.
+                         // These also hold earlier attempts, in which ranks may have been others.
                          attempts.count > 1
                              ? RankTies{}
                              : rank_ties(the_job.torch(), the_job.flight(), the_job.sources()))),
@@ -144,11 +144,11 @@ std::uint32_t View::log_of(std::size_t index) const {
 }
 
 bool View::lines_are_missing() const {
-  constexpr double kNotable = 1.0 / 200;  // a torn line here and there moves no rank's place
+  constexpr double kNotable = 1.0 / 200;  // a few torn lines change no position
   return loss > kNotable;
 }
 
-// A file that was sent once stands still because it is a file.
+// Only an open source counts: a file that was sent once has not stopped, it has ended.
 bool View::has_stopped(std::size_t communicator) const {
   const bool late = moment.stall_after.count() > 0 && moved[communicator] > Timestamp{} &&
                     moment.now - moved[communicator] >= moment.stall_after;

@@ -51,23 +51,24 @@ struct View {
   Standstill standstill;
 
   const Member& member(std::size_t index) const { return job.progress().members()[index]; }
-  // The workers (indices into workers.all) that a process is: one for each of its GPUs. `device`,
-  // as NCCL prints it in front of a line, chooses among several; helper threads print 0 for any.
+  // The workers (indices into workers.all) of a process: one for each of its GPUs. `device`, as
+  // NCCL prints it in front of a line, chooses among several; helper threads print 0 for any of
+  // them.
   std::vector<std::size_t> workers_in(const ProcessKey& process, int device = -1) const;
-  // Whether a process belongs to the attempt of the job that is looked at.
+  // Whether a process belongs to this attempt of the job.
   bool in_attempt(const ProcessKey& process) const;
   const Worker& worker_of(std::size_t member) const {
     return workers.all[workers.of_member[member]];
   }
-  // The source that tells of a member: of its calls, else of its beginning.
+  // The source of a member's calls; if it has none, of its Init line.
   std::uint32_t log_of(std::size_t member) const;
-  // Whether its log goes on after what is known of it: it is being written, or its upload broke
-  // off. What is being written need not be waited for where all of a communicator has stopped.
+  // Whether more lines of its log may come: it is being written, or its upload broke off. If its
+  // whole communicator has stopped, a log that is being written does not count as live.
   bool is_live(std::size_t member) const;
   bool is_broken_off(std::size_t member) const;
   bool is_torn(std::size_t member) const;
-  bool has_stopped(std::size_t communicator) const;  // for as long as the moment says
-  // Whether somebody is behind, and nobody who is may still come.
+  bool has_stopped(std::size_t communicator) const;  // for at least stall_after
+  // Whether some ranks are behind, and the log of none of them may go on.
   bool stands(const Alignment& alignment) const;
   bool got_to_work() const;  // a rank called a collective
   Evidence evidence(const LineRef& line) const;
@@ -76,7 +77,7 @@ struct View {
 // The line that says which GPU a rank has; nullptr: none does.
 const LineRef* line_that_ties(const View& view, const Worker& worker);
 
-// What detectors share in naming things.
+// Names that all detectors use.
 std::string gpu_name(const std::string& host, const std::string& gpu);  // gpu-node-3/0000:3b:00.0
 Subject subject_of(const View& view, const std::vector<std::size_t>& members);
 std::string people_of(const View& view,

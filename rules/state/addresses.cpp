@@ -57,7 +57,7 @@ std::string bare_address(std::string_view text) {
   text = text.substr(0, text.find('%'));
   if (is_ipv4(text)) return std::string(text);
   if (is_ipv6(text)) return std::string(without_mapping(text));
-  // Something stands before it (an interface) or behind it (a port).
+  // An interface is in front of the address, or a port behind it.
   const std::size_t colon = text.find(':');
   if (colon == std::string_view::npos) return {};
   const std::string_view before = text.substr(0, colon);

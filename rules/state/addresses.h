@@ -1,5 +1,5 @@
-// The address book: which host has which IP address, and what the NICs of a process are called. A
-// line that names one end of a connection by an address, or a NIC by its number, is read with it.
+// The address book: which host has which IP address, and the names of each process's NICs. Used to
+// read lines that name the end of a connection by address, or a NIC by number.
 #pragma once
 
 #include <cstdint>
@@ -17,20 +17,20 @@ class AddressBook {
  public:
   void apply(const Source& origin, const Batch& batch, const Event& event);
 
-  // The host that has this address, as NCCL names hosts. A port or an interface may stand around
-  // it: "10.0.0.12<43918>", "10.0.0.12:43918", "::ffff:10.0.0.12", "eth0:10.0.0.12<0>". Empty if no
-  // line told, or if several hosts claim the address, as they do the bridges of their containers.
+  // The host that has this address, by NCCL's name for it. The address may come with a port or an
+  // interface: "10.0.0.12<43918>", "10.0.0.12:43918", "::ffff:10.0.0.12", "eth0:10.0.0.12<0>".
+  // Empty if not known, or if several hosts claim it, as with container bridges.
   std::string host_of_address(std::string_view address) const;
 
-  // In the order in which they were seen first.
+  // In the order in which they were first seen.
   std::vector<std::string> addresses_of(std::string_view host) const;
 
-  // The NIC that a process counts as its index-th: "mlx5_1:1", or of "Socket" "eth0". Empty if not
-  // known.
+  // The NIC with this index in a process: "mlx5_1:1", or "eth0" for the network "Socket". Empty if
+  // not known.
   std::string device_name(const ProcessKey& process, int index,
                           std::string_view network = "IB") const;
 
-  // All of them, in the order of their numbers. Empty: none, or not told.
+  // All NICs, by index. Empty: none, or not known.
   const std::vector<std::string>& devices_of(const ProcessKey& process,
                                              std::string_view network = "IB") const;
 
@@ -39,7 +39,7 @@ class AddressBook {
 
   void learn_address(const std::string& host, std::string_view item);
 
-  std::map<std::string, std::string, std::less<>> hosts_;  // by address; "": of several hosts
+  std::map<std::string, std::string, std::less<>> hosts_;  // by address; "": several hosts have it
   std::map<std::string, std::vector<std::string>, std::less<>> addresses_;  // by host
   // Nearly every process has the same list.
   std::map<Devices, std::uint32_t> known_lists_;
@@ -52,7 +52,7 @@ class AddressBook {
 // "fd00::2". Empty if no address is in it.
 std::string bare_address(std::string_view text);
 
-// "mlx5_1:1/RoCE" -> "mlx5_1:1"; of NICs merged into one, "mlx5_0:1+mlx5_1:1".
+// "mlx5_1:1/RoCE" -> "mlx5_1:1"; for merged NICs "mlx5_0:1+mlx5_1:1".
 std::string device_without_link(std::string_view item);
 
 }  // namespace faultline

@@ -1,5 +1,5 @@
-// Values in the order of what they are, and not of when they came: an answer must not depend on
-// which file was read first. Their indices are those of arrival, and stay.
+// Values sorted by what they are, not by when they came: an answer must not depend on which file
+// was read first. Indices follow the order of arrival and never change.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace faultline {
 
-// Less: an order of T by what never changes once a value is added.
+// Less: an order of T by fields that never change once a value is added.
 template <class T, class Less>
 class Arranged {
  public:
@@ -42,7 +42,7 @@ class Arranged {
     const std::uint32_t* at_ = nullptr;
   };
 
-  // The index of the added value.
+  // Returns the index of the added value.
   std::size_t add(T value) {
     const auto index = static_cast<std::uint32_t>(values_.size());
     values_.push_back(std::move(value));

@@ -12,29 +12,30 @@
 namespace faultline {
 namespace {
 
-// A process, as far as its place among the others goes.
+// What orders a process among the others.
 struct Span {
   ProcessKey process;
   std::vector<std::size_t> members;
-  std::set<std::string> slots;  // what only one process has at a time
+  std::set<std::string> slots;  // GPUs and ranks that only one process has at a time
   const LineRef* first = nullptr;
   const LineRef* last = nullptr;
-  int nranks = 0;  // of its largest communicator
-  int rank = -1;   // in it
+  int nranks = 0;  // size of its largest communicator
+  int rank = -1;   // its rank there
 };
 
-// Before or after, as far as lines of one source or stamps tell.
+// By the position in one source, else by stamps.
 Order order_of_lines(const LineRef& a, const LineRef& b, bool same_host) {
   if (!a.known() || !b.known()) return Order::cannot_tell;
   if (a.source == b.source) return a.line < b.line ? Order::before : Order::after;
   return order_of(a.time, b.time, same_host);
 }
 
-// Whether `later`, which may have come after `earlier` in the same slot, took over from it.
+// Whether `later` took over from `earlier`, which had the same slot.
 bool follows(const Span& earlier, const Span& later) {
   const Order order = order_of_lines(*earlier.last, *later.first, true);
   if (order != Order::cannot_tell) return order == Order::before;
-  // Nothing orders their lines. Whoever plays the same part on the same GPU is its successor.
+  // Their lines cannot be ordered. Then a process with the same rank on the same GPU is a
+  // successor.
   return earlier.nranks == later.nranks && earlier.rank == later.rank;
 }
 
@@ -69,7 +70,8 @@ std::vector<Span> spans_of(const Progress& progress) {
     const LineRef& first = member.init_line.known() ? member.init_line : member.first_line;
     const LineRef& last = member.latest_line();
     if (is_new || !span.first->known()) span.first = &first;
-    // Several communicators of one process: the line that comes last in the source they share.
+    // Over all communicators of the process: the line that comes last in the source that they
+    // share.
     if (is_new || (last.known() && (!span.last->known() || last.source != span.last->source ||
                                     last.line > span.last->line)))
       span.last = &last;
@@ -78,8 +80,8 @@ std::vector<Span> spans_of(const Progress& progress) {
       span.rank = member.init->rank;
     }
   }
-  // Where no line tells who came first, it is rather the lower process id; which file was read
-  // first tells nothing.
+  // If no line shows which process came first, it is likely the one with the lower id. The order in
+  // which files were read means nothing.
   std::ranges::sort(spans, {}, &Span::process);
   return spans;
 }
@@ -96,7 +98,7 @@ void join_by_communicator(const Progress& progress, const std::vector<Span>& spa
     }
 }
 
-// Who had each slot, as they came.
+// The spans that had each slot, in the order in which they began.
 class Slots {
  public:
   explicit Slots(const std::vector<Span>& spans) : spans_(spans) {
@@ -106,7 +108,8 @@ class Slots {
       std::ranges::sort(holders, {}, [&](std::size_t which) { return came(which); });
   }
 
-  // Those that had it shortly before or after, of lower ids. They tell of all who was before whom.
+  // The spans with lower indices that had the slot shortly before or after. They are enough to
+  // order all.
   std::vector<std::size_t> near(const std::string& slot, std::size_t which) const {
     constexpr std::size_t kNear = 32;
     const std::vector<std::size_t>& holders = holders_.at(slot);
@@ -132,7 +135,8 @@ class Slots {
   std::map<std::string, std::vector<std::size_t>> holders_;
 };
 
-// How many sets in a row come before each, and itself. `before`: by set, the sets that it follows.
+// The length of the longest chain of sets that ends in each set. `before`: by set, the sets that it
+// follows.
 class Numbers {
  public:
   explicit Numbers(const std::vector<std::vector<std::size_t>>& before)
@@ -140,7 +144,7 @@ class Numbers {
 
   int& operator[](std::size_t set) { return number_[set]; }
 
-  // A row may be longer than a stack is deep.
+  // Without recursion, because a chain may be longer than the stack allows.
   void count(std::size_t last) {
     if (number_[last] != kUnknown) return;
     std::vector<Step> way{{last}};
@@ -159,7 +163,7 @@ class Numbers {
         continue;
       }
       ++step.asked;
-      // A circle: clocks that contradict each other.
+      // A circle comes from clocks that contradict each other.
       step.highest = std::max(step.highest, number_[earlier] == kOnTheWay ? 1 : number_[earlier]);
     }
   }
@@ -169,7 +173,7 @@ class Numbers {
 
   struct Step {
     std::size_t set = 0;
-    std::size_t asked = 0;  // of those before it
+    std::size_t asked = 0;  // how many of the sets before it were visited
     int highest = 0;
   };
 
@@ -205,7 +209,7 @@ Attempts attempts_of(const Progress& progress) {
   Numbers number(before);
   for (std::size_t set = 0; set < spans.size(); ++set) number.count(sets.find(set));
 
-  // Who ran on beside a later attempt was part of it.
+  // A set that ran beside a set of a later attempt belongs to that attempt.
   for (const auto& [a, b] : beside) {
     int& left = number[a];
     int& right = number[b];

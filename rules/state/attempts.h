@@ -1,5 +1,5 @@
-// Attempts: a job that was started again under the same name. What an earlier attempt ran into is
-// not what the latest one suffers from.
+// Attempts: a job may be started again under the same name. A fault of an earlier attempt does not
+// explain the latest one.
 #pragma once
 
 #include <map>
@@ -16,9 +16,9 @@ struct Attempts {
   std::map<ProcessKey, int> of_process;
 };
 
-// A process that takes over a GPU from one that had it before belongs to a later attempt, and so
-// do all that share a communicator with it. Processes that use one GPU at the same time (training
-// and inference side by side) are of one attempt.
+// A process that takes over a GPU from an earlier process belongs to a later attempt, and so do all
+// processes that share a communicator with it. Processes that use one GPU at the same time
+// (training and inference side by side) belong to one attempt.
 Attempts attempts_of(const Progress& progress);
 
 }  // namespace faultline

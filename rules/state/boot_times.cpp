@@ -11,14 +11,14 @@ namespace faultline {
 namespace {
 
 constexpr std::int64_t kSecondUs = 1'000'000;
-constexpr std::int64_t kOwnErrorUs = kSecondUs;  // of any boot time, up and down
+constexpr std::int64_t kOwnErrorUs = kSecondUs;  // the error of any boot time, in both directions
 
-// Lines of a console may come late, and parts of a crash's dump lie newest first; an uptime that
-// falls further is of another boot.
+// Console lines may come late, and parts of a crash dump are in reverse order. An uptime that falls
+// further belongs to another boot.
 constexpr std::int64_t kFallUs = 600 * kSecondUs;
-// Stamps of one boot agree this well on when it began.
+// Stamps within one boot agree this well about its start.
 constexpr std::int64_t kAgreeUs = 120 * kSecondUs;
-// And what several logs share this well, or it is not the same.
+// Messages that logs share must agree this well, or they are not the same.
 constexpr std::int64_t kSharedUs = 5 * kSecondUs;
 
 constexpr std::size_t kMostClocks = 16384;
@@ -31,7 +31,7 @@ std::uint64_t hash_of(std::string_view text, std::uint64_t seed) {
   return XXH3_64bits_withSeed(text.data(), text.size(), seed);
 }
 
-// What tells a message from others of its host; 0: it is none that logs share.
+// Identifies a message among those of its host; 0: logs do not share such messages.
 std::uint64_t identity_of(const Fact& fact) {
   if (const auto* xid = std::get_if<GpuXid>(&fact))
     return hash_of(xid->gpu,
@@ -56,7 +56,7 @@ void BootTimes::apply(std::uint32_t source, const std::string& host, const Event
     return;
   SourceClock* clock = clock_of(source, host);
   if (clock == nullptr) return;
-  // The banner that the log begins with ends no boot before it.
+  // A banner at the beginning of the log does not end an earlier boot.
   const bool after_others = clock->last_uptime_us.value_or(0) > 0;
   if ((booted && after_others) || is_new_boot(*clock, event.time)) begin_boot(*clock, event.line);
   if (event.time.uptime_us)
@@ -101,7 +101,7 @@ void BootTimes::begin_boot(SourceClock& clock, std::uint64_t line) {
 bool BootTimes::is_new_boot(const SourceClock& clock, const EventTime& time) {
   if (!time.uptime_us || !clock.last_uptime_us) return false;
   if (*time.uptime_us + kFallUs > *clock.last_uptime_us) return false;
-  // Logs that were put together in the wrong order.
+  // The same start of the boot shows logs that were joined in the wrong order.
   const std::optional<Anchor>& known = clock.boots.back().last;
   return !known || !time.wall_us ||
          distance(known->boot_us, *time.wall_us - *time.uptime_us) > kAgreeUs;
@@ -181,7 +181,7 @@ std::optional<BootTimes::Anchor> BootTimes::anchor_of(std::uint32_t source,
   return anchor_from_others(source, clock, boot, host_of);
 }
 
-// Only messages that each of the two logs holds once, and only if all of them agree.
+// Uses only messages that both logs hold exactly once, and only if all of them agree.
 std::optional<BootTimes::Anchor> BootTimes::anchor_from_others(std::uint32_t source,
                                                                const SourceClock& clock,
                                                                std::size_t boot,

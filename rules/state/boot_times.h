@@ -1,9 +1,9 @@
-// When the hosts' kernels started, as far as anything tells: their lines are stamped with the
+// When the kernels of hosts started, as far as it is known: their lines are stamped with the
 // seconds since then.
 //
-// A source's lines are told apart into boots, and nothing is concluded from one boot about another.
-// The wall clock at a boot comes from lines that have both stamps, from what the kernel read off
-// its clock, from whoever sent the log; or from the same message in another log of the host.
+// The lines of a source are divided into boots, and one boot says nothing about another. The wall
+// clock at a boot comes from lines with both stamps, from the kernel's reading of its clock, from
+// the sender of the log, or from the same message in another log of the host.
 #pragma once
 
 #include <cstdint>
@@ -21,23 +21,23 @@ namespace faultline {
 
 class BootTimes {
  public:
-  // `host`: as the line names it, or empty. A source may hold the lines of several.
+  // `host`: as the line names it, or empty. A source may hold the lines of several hosts.
   void apply(std::uint32_t source, const std::string& host, const Event& event);
 
-  // How often the source has shown the host starting anew.
+  // How many reboots of the host the source has shown.
   std::uint64_t boots(std::uint32_t source, const std::string& host) const;
 
-  // The same up to a line of the source.
+  // The same, up to a line of the source.
   std::uint64_t boots_before(std::uint32_t source, const std::string& host,
                              std::uint64_t line) const;
 
-  // The line's time; with the wall clock, if the line has only the kernel's and its boot's time is
-  // known. `host_of` tells whose machine a source is of; empty: nobody knows.
+  // The line's time. If the line has only the kernel's clock and the time of its boot is known, the
+  // wall clock is added. `host_of` returns the host of a source; empty: not known.
   using HostOf = std::function<std::string(std::uint32_t)>;
   EventTime dated(const LineRef& line, const HostOf& host_of) const;
 
  private:
-  // The wall clock where the kernel's stood at `uptime_us`.
+  // The wall clock when the kernel's clock stood at `uptime_us`.
   struct Anchor {
     std::int64_t boot_us = 0;
     std::int64_t uptime_us = 0;
@@ -46,7 +46,7 @@ class BootTimes {
   };
   struct Boot {
     std::uint64_t first_line = 0;
-    std::optional<Anchor> first;  // clocks are set after a start, so the nearest one counts
+    std::optional<Anchor> first;  // clocks are set after a boot, so the nearer one counts
     std::optional<Anchor> last;
   };
   // A message that another log of the host may hold too.
@@ -67,7 +67,8 @@ class BootTimes {
   static std::size_t boot_at(const SourceClock& clock, std::uint64_t line);
   using Key = std::pair<std::uint32_t, std::string>;  // source, host
   SourceClock* clock_of(std::uint32_t source, const std::string& host);
-  // Nothing where the source holds the lines of several hosts: those name theirs and the time.
+  // nullptr if the source holds the lines of several hosts: those lines name their host and the
+  // time.
   const SourceClock* only_clock_of(std::uint32_t source) const;
   void tell(std::uint32_t source, const Event& event, std::int64_t boot_us);
   std::optional<Anchor> anchor_of(std::uint32_t source, const SourceClock& clock, std::size_t boot,
@@ -76,8 +77,9 @@ class BootTimes {
                                            std::size_t boot, const HostOf& host_of) const;
 
   std::map<Key, SourceClock> clocks_;
-  std::set<std::uint32_t> with_wall_;           // sources whose shared messages have the wall clock
-  std::map<std::uint32_t, std::int64_t> told_;  // by the sender, of the source's last boot
+  std::set<std::uint32_t> with_wall_;  // sources whose shared messages have the wall clock
+  // by source: the start of its last boot, as the sender said
+  std::map<std::uint32_t, std::int64_t> told_;
 };
 
 }  // namespace faultline

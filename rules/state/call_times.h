@@ -1,5 +1,5 @@
-// CallTimes: when calls last came, by the server's clock. Lines of NCCL's often have no time of
-// their own; and what arrives late did not stop.
+// CallTimes: when calls last arrived, by the server's clock. NCCL's lines often have no time; and a
+// log that arrives late is not a rank that stopped.
 #pragma once
 
 #include <algorithm>
@@ -15,12 +15,12 @@ namespace faultline {
 class CallTimes {
  public:
   void apply(const Entered& entered, Timestamp received) {
-    if (entered.from == SIZE_MAX) return;  // known from another source
+    if (entered.from == SIZE_MAX) return;  // the call is known from another source
     if (entered.member >= last_.size()) last_.resize(entered.member + 1);
     last_[entered.member] = std::max(last_[entered.member], received);
   }
 
-  // As Progress::pack.
+  // See Progress::pack.
   void pack(ByteWriter& out) const {
     out.number(last_.size());
     for (const Timestamp time : last_) out.signed_number(time.time_since_epoch().count());
@@ -32,7 +32,7 @@ class CallTimes {
     return times;
   }
 
-  // Of a member of Progress; the epoch: it has called nothing.
+  // For a member of Progress; the epoch: it has called nothing.
   Timestamp last(std::size_t member) const {
     return member < last_.size() ? last_[member] : Timestamp{};
   }

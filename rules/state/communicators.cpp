@@ -44,7 +44,8 @@ class Grouping {
       if (is_new) order_.push_back(known->first);
       known->second.push_back(index);
     }
-    // Those with an id first, and those without an Init line last: they may be the rest of others.
+    // Groups with an id first. Members without an Init line last: they may complete other
+    // communicators.
     std::ranges::stable_partition(order_,
                                   [](const std::string& key) { return key.starts_with("id "); });
     const auto strangers = std::ranges::stable_partition(
@@ -64,7 +65,7 @@ class Grouping {
     return init && init->communicator_id.empty() && init->parent;
   }
 
-  // Members with the same key may be of one communicator.
+  // Members with the same key may belong to one communicator.
   std::string key_of(std::size_t index) {
     const Member& member = progress_.members()[index];
     if (!member.init) return fmt::format("{}{} {}", kStranger, member.nranks, ordinal(index));
@@ -79,8 +80,8 @@ class Grouping {
     return fmt::format("unnamed {} {}", init.nranks, ordinal(index));
   }
 
-  // How many like it the same process had made before. Ranks create their communicators in the same
-  // order, so equal ordinals go together.
+  // How many similar communicators the process had made before. Ranks create communicators in the
+  // same order, so equal ordinals belong together.
   int ordinal(std::size_t index) {
     const Member& member = progress_.members()[index];
     const auto& init = member.init;
@@ -89,7 +90,7 @@ class Grouping {
                                  init && init->parent ? *init->parent : 0)]++;
   }
 
-  // Pointers are used again: the latest one that had it.
+  // Pointers are reused, so the latest communicator with this pointer counts.
   std::string parent_key(const Member& child, std::uint64_t pointer) const {
     auto known = keys_.find({child.process, pointer});
     return known == keys_.end() ? "unknown" : known->second;
@@ -104,7 +105,7 @@ class Grouping {
     const std::string name = next_name(nranks);
     if (members.size() <= nranks && ranks_are_distinct(progress_, members))
       return keep(name, members, true);
-    // With some of its ranks among the strangers, a grid would be laid out wrong.
+    // If some of its ranks have no Init line, a grid would come out wrong.
     if (!splits_by_host(members) && !strangers_.contains(first.nranks) &&
         split_regularly(name, members))
       return;
@@ -115,7 +116,8 @@ class Grouping {
   void split_strangers(const Indices& members) {
     const int nranks = progress_.members()[members.front()].nranks;
     if (const auto known = of_size_.find(nranks); known != of_size_.end()) {
-      // Others of this size have theirs, so only lines were lost: these are the rest of them.
+      // Other members of this size have Init lines, so only lines were lost: these members complete
+      // those communicators.
       FreeSeats& seats =
           free_seats_.try_emplace(nranks, progress_.members(), found_, known->second).first->second;
       for (std::size_t index : members) seats.seat(index);
@@ -136,14 +138,14 @@ class Grouping {
     return hosts;
   }
 
-  // Whole on one host, it must be this host's. In part, it might be anybody's.
+  // If all its ranks are on one host, it is this host's communicator. If not, it may be any.
   bool is_whole(const Indices& members) const {
     return members.size() ==
                static_cast<std::size_t>(progress_.members()[members.front()].nranks) &&
            ranks_are_distinct(progress_, members);
   }
 
-  // One communicator per host, as tensor parallelism makes them.
+  // One communicator per host, as in tensor parallelism.
   bool splits_by_host(const Indices& members) const {
     return std::ranges::all_of(by_host(members),
                                [&](const auto& of_host) { return is_whole(of_host.second); });
@@ -154,8 +156,8 @@ class Grouping {
       if (is_whole(of_host)) keep(fmt::format("{}-{}", name, host), of_host, matched);
   }
 
-  // Where hosts run different versions of NCCL, some print the id and some do not: together they
-  // are all ranks of one communicator. All ranks make it by the same call.
+  // If hosts run different versions of NCCL, some print the id and some do not; together they are
+  // one communicator. All ranks create it by the same call.
   bool completes_another(const Indices& members) {
     const std::optional<std::size_t> other = incomplete_.take(members);
     if (!other) return false;
@@ -165,8 +167,8 @@ class Grouping {
     return true;
   }
 
-  // Ranks laid out as a grid, as frameworks do: the k-th process that is rank 0, the k-th that is
-  // rank 1 and so on form a communicator. A guess, for nothing but the order says so.
+  // Ranks in a grid, as frameworks lay them out: the k-th process that is rank 0, the k-th that is
+  // rank 1 and so on form a communicator. A guess: only the order suggests it.
   bool split_regularly(const std::string& name, const Indices& members) {
     std::map<int, Indices> by_rank;
     for (std::size_t index : members) by_rank[rank_of(index)].push_back(index);
@@ -186,7 +188,7 @@ class Grouping {
     return true;
   }
 
-  // A process's place among all: its rank in the largest communicator so far, else where it runs.
+  // A process's place among all: its rank in the largest communicator so far; else where it runs.
   std::tuple<int, std::string, std::string> seat_of(std::size_t index) const {
     const Member& member = progress_.members()[index];
     auto world = world_ranks_.find(member.process);
@@ -194,8 +196,8 @@ class Grouping {
             member.init ? member.init->gpu : std::string()};
   }
 
-  // Splits of one parent with one color share a commId (2.18 to 2.22): the second time a rank shows
-  // up it is the second communicator.
+  // Splits of one parent with one color share a commId (2.18 to 2.22), so the second time a rank
+  // appears, it is the second communicator.
   void split_repeated(const std::string& id, const Indices& members) {
     std::vector<Indices> rounds;
     std::map<int, std::size_t> seen;
@@ -229,16 +231,18 @@ class Grouping {
 
   const Progress& progress_;
   std::map<std::pair<ProcessKey, std::uint64_t>, std::string> keys_;
-  std::map<ProcessKey, std::pair<int, int>> world_ranks_;  // size of the largest, rank in it
+  // size of the largest communicator, rank in it
+  std::map<ProcessKey, std::pair<int, int>> world_ranks_;
   std::map<std::string, Indices> groups_;
-  std::map<int, Indices> strangers_;  // members without an Init line, by the size they name
+  // members without an Init line, by the size of their communicator
+  std::map<int, Indices> strangers_;
   std::vector<std::string> order_;
   std::map<
       std::tuple<std::string, std::int64_t, std::uint32_t, std::string, int, bool, std::uint64_t>,
       int>
       made_;
   std::vector<Communicator> found_;
-  std::map<int, Indices> of_size_;       // of those found
+  std::map<int, Indices> of_size_;       // indices into found_, by size
   std::map<int, FreeSeats> free_seats_;  // by size
   Incomplete incomplete_;
   int unnamed_ = 0;

@@ -12,7 +12,7 @@
 namespace faultline {
 namespace {
 
-// A hostile dump could hold any number of them.
+// Limits, because a hostile dump could hold any number.
 constexpr std::size_t kMostDumps = std::size_t{1} << 16;
 constexpr std::size_t kMostGroups = std::size_t{1} << 16;
 constexpr std::size_t kMostNameless = 1024;
@@ -20,7 +20,8 @@ constexpr std::size_t kMostEntries = 20'000;  // of one group of one rank
 constexpr std::size_t kMostSymbols = std::size_t{1} << 20;
 constexpr std::size_t kMostStacks = std::size_t{1} << 14;
 
-// Columns hold differences; added up as unsigned numbers, for a hostile one may hold any.
+// Columns hold differences. They are added as unsigned numbers, because those of a hostile dump may
+// overflow.
 class Sum {
  public:
   explicit Sum(const std::vector<std::int64_t>& column) : column_(column) {}
@@ -56,14 +57,14 @@ FlightProgress progress_of(char state) {
   }
 }
 
-// Before 2.0 only the name tells.
+// Before PyTorch 2.0, only the name shows it.
 bool is_point_to_point(const FlightSignature& signature) {
   return signature.point_to_point || signature.operation.find(":send ") != std::string::npos ||
          signature.operation.find(":recv ") != std::string::npos ||
          signature.operation.ends_with(":recvAnySource");
 }
 
-// The member that "nccl:send 1->2" is said by: the first number is its own rank in the group.
+// The member that recorded "nccl:send 1->2": the first number is its own rank in the group.
 std::optional<std::size_t> own_place(std::string_view operation) {
   for (const std::string_view word : {":send ", ":recv "}) {
     const std::size_t at = operation.find(word);
@@ -77,7 +78,7 @@ std::optional<std::size_t> own_place(std::string_view operation) {
   return std::nullopt;
 }
 
-// Members of a batch never show what became of them; the entry that closes the batch does.
+// The members of a batch have no progress of their own; the entry that closes the batch has it.
 class Batches {
  public:
   Batches(std::vector<FlightEntry>& entries, const std::vector<std::int64_t>& collective,
@@ -90,7 +91,7 @@ class Batches {
       begin_ = place + 1;
       return;
     }
-    // A run of members shares one number.
+    // Consecutive members of a batch have the same number.
     if (begin_ < place && !alike(place - 1, place)) begin_ = place;
     if (begin_ < place) entries_[place - 1].role = entries_[place].role = FlightRole::batched;
   }
@@ -106,7 +107,7 @@ class Batches {
         begin_ < place && entries_[begin_].point_to_point && p2p_[begin_] == p2p_[place];
     const bool of_collectives = begin_ < place && !entries_[begin_].point_to_point &&
                                 collective_[begin_] == collective_[place];
-    // Its members may have left the ring; then its number in the other count tells.
+    // Its members may have left the ring. Then its number in the other count shows the kind.
     if (of_p2p || (!of_collectives && p2p_[place] > 0)) {
       entries_[place].role = FlightRole::batch_end;
       entries_[place].sequence = clamped(p2p_[place]);
@@ -122,10 +123,10 @@ class Batches {
   std::vector<FlightEntry>& entries_;
   const std::vector<std::int64_t>& collective_;
   const std::vector<std::int64_t>& p2p_;
-  std::size_t begin_ = 0;  // of the run that may be a batch
+  std::size_t begin_ = 0;  // begin of the run that may be a batch
 };
 
-// Who wrote a dump is a member of every group in it.
+// The process that wrote a dump is a member of every group in it.
 void narrow(FlightDump& dump, const std::vector<int>& members, std::optional<int> self) {
   if (members.empty() || dump.conflict) return;
   const std::vector<int> possible = self ? std::vector<int>{*self} : members;
@@ -182,7 +183,7 @@ void Flight::begin(std::uint32_t source, const Source& origin, const FlightRecor
   if (line.time.known()) dump.newest_us = *line.time.wall_us;
   dump.line = std::move(line);
 
-  // The same one, now that more of it has come; or the next one of the same process.
+  // Replaces the same dump, of which more has come, or an earlier dump of the same process.
   const auto current = current_.find(source);
   if (current != current_.end()) {
     const FlightDump& before = dumps_[current->second];
@@ -204,7 +205,7 @@ void Flight::begin(std::uint32_t source, const Source& origin, const FlightRecor
 }
 
 std::uint32_t Flight::group_of(const FlightRecorderGroup& group) {
-  // A name may be given again to other ranks.
+  // A name may be reused for other ranks.
   const std::pair key{group.name.empty() ? fmt::format("#{}", group.local_id) : group.name,
                       group.members};
   const auto [known, is_new] =
@@ -229,7 +230,7 @@ std::uint32_t Flight::symbol_of(const FlightSignature& signature) {
   const auto known = symbols_.find(key);
   if (known != symbols_.end()) return known->second;
   if (signatures_.size() >= kMostSymbols) {
-    // More than fit: without sizes, which then nobody compares.
+    // Too many signatures: keeps this one without sizes, which are then not compared.
     if (signature.input_sizes.empty() && signature.output_sizes.empty()) return 0;
     FlightSignature bare = signature;
     bare.input_sizes.clear();
@@ -271,7 +272,7 @@ void Flight::add(FlightDump& dump, const FlightRecorderGroup& group, LineRef lin
   narrow(dump, groups_[position.group].members, self);
 }
 
-// The rank that its own entries name, if they do.
+// Returns the process's rank if its own entries show it.
 std::optional<int> Flight::add_entries(FlightDump& dump, FlightPosition& position,
                                        const FlightRecorderGroup& group) {
   std::vector<std::uint32_t> symbols;
@@ -308,7 +309,7 @@ std::optional<int> Flight::add_entries(FlightDump& dump, FlightPosition& positio
     entry.signature = symbols[which];
     const FlightSignature& signature = group.signatures[which];
     entry.point_to_point = is_point_to_point(signature);
-    // Before 2.0 there is one count for both.
+    // PyTorch before 2.0 has one count for both.
     const bool own_count = entry.point_to_point && p2p[i] > 0;
     if (entry.point_to_point) entry.role = FlightRole::p2p;
     entry.own_count = own_count || !entry.point_to_point;
@@ -363,7 +364,7 @@ std::multimap<int, std::size_t> Flight::latest() const {
       latest.emplace(rank, i);
       continue;
     }
-    // A whole one before one that breaks off, of the same moment.
+    // Of dumps of the same time, a complete one is preferred.
     const FlightDump& other = dumps_[known->second];
     const std::pair here{dump.newest_us, !dump.about.broken_off};
     const std::pair there{other.newest_us, !other.about.broken_off};

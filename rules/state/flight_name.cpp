@@ -1,4 +1,4 @@
-// Which rank wrote a dump, by the name of its file.
+// The rank that wrote a dump, by the name of its file.
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -20,7 +20,7 @@ int number_of(std::string_view digits) {
   return whole && number < kMaxRanks ? number : -1;
 }
 
-// What was added behind the name that PyTorch gave.
+// Removes the endings that were added to PyTorch's name.
 std::string_view without_endings(std::string_view name) {
   constexpr std::string_view kEndings[] = {".gz",   ".zst",    ".json", ".pickle", ".pkl",
                                            ".dump", ".bin",    ".dat",  ".txt",    ".trace",
@@ -35,7 +35,7 @@ std::string_view without_endings(std::string_view name) {
   return name;
 }
 
-// The digits behind the last "rank", "rank_" or "rank-".
+// The digits after the last "rank", "rank_", "rank-" or "rank=".
 std::string_view behind_rank(std::string_view name) {
   for (std::size_t at = name.rfind("rank"); at != std::string_view::npos && at < name.size();
        at = at == 0 ? std::string_view::npos : name.rfind("rank", at - 1)) {
@@ -51,7 +51,7 @@ std::string_view behind_rank(std::string_view name) {
 }  // namespace
 
 int rank_in_name(std::string_view name) {
-  // The default name of a sender's source is its address.
+  // The default name of a source is the sender's address.
   if (name.starts_with("host/") && name.find('/', 5) == std::string_view::npos) return -1;
   if (const std::size_t version = name.rfind('#'); version != std::string_view::npos)
     if (std::ranges::all_of(name.substr(version + 1), is_digit)) name = name.substr(0, version);

@@ -6,11 +6,11 @@
 namespace faultline {
 namespace {
 
-// A repeat is believed when it has lasted a whole period and at least this long. Loops are nested:
-// folding the layers of an iteration as soon as they show would hide that iterations repeat.
+// A repeat counts once it has lasted a whole period and at least this long. Loops are nested:
+// folding the layers of an iteration too early would hide that iterations repeat.
 constexpr std::size_t kLeastRepeat = 1024;
 constexpr std::size_t kContext = 8;
-// A sequence with no repeats would otherwise remember every context it ever had.
+// Without a limit, a sequence without repeats would remember every context.
 constexpr std::size_t kMostContexts = std::size_t{1} << 16;
 
 std::uint64_t context_at(const std::vector<std::uint32_t>& symbols, std::size_t end) {

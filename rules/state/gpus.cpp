@@ -12,7 +12,7 @@ namespace {
 struct Named {
   const PartRecord* record = nullptr;
   GpuPart names;
-  std::string where;  // the host, or the source where that is not known
+  std::string where;  // the host; if not known, the source
 };
 
 std::string place_of(const std::string& host, std::uint32_t source) {
@@ -32,7 +32,7 @@ Named named(const JobState& job, const PartRecord& record) {
   return gpu;
 }
 
-// What the kernel and NCCL tell of which GPU is which.
+// Names of GPUs from the kernel and from NCCL.
 std::vector<Named> told_elsewhere(const JobState& job) {
   std::vector<Named> told;
   for (const Hardware::Gpu& gpu : job.hardware().gpus()) {
@@ -70,7 +70,7 @@ std::vector<GpuPart> gpus_of(const JobState& job) {
   for (Named& one : told_elsewhere(job)) all.push_back(std::move(one));
 
   Joining joining;
-  std::set<std::string> tied;  // indices of which a tool itself tells the address
+  std::set<std::string> tied;  // indices for which a tool itself gives the address
   for (const Named& gpu : all) {
     const std::size_t index = joining.add();
     const std::string counted = fmt::format("index {} {}", gpu.where, gpu.names.index);
@@ -78,14 +78,14 @@ std::vector<GpuPart> gpus_of(const JobState& job) {
     if (!gpu.names.uuid.empty()) joining.name(index, "uuid " + gpu.names.uuid);
     if (!gpu.names.pci.empty())
       joining.name(index, fmt::format("pci {} {}", gpu.where, gpu.names.pci));
-    // In a container NCCL may count otherwise than nvidia-smi does on its host.
+    // In a container, NCCL may number GPUs differently than nvidia-smi on the host.
     if (!gpu.names.index.empty() && (gpu.record != nullptr || !tied.contains(counted)))
       joining.name(index, counted);
   }
   std::vector<GpuPart> gpus;
   std::map<std::size_t, std::size_t> index_of;
   for (std::size_t i = 0; i < all.size(); ++i) {
-    // GPUs that no report is about are not listed.
+    // GPUs without any report are not listed.
     if (i >= reported && !index_of.contains(joining.root(i))) continue;
     const auto [at, is_new] = index_of.try_emplace(joining.root(i), gpus.size());
     if (is_new) gpus.emplace_back();

@@ -1,4 +1,4 @@
-// The GPUs of a job's hosts, each put together from what all tools said of it, and of its NVLinks.
+// The GPUs of a job's hosts, each joined from what all tools say about it and its NVLinks.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace faultline {
 
 struct GpuPart {
   std::string host;
-  std::string pci;  // 0000:3b:00.0; empty: no report ties it to an address
+  std::string pci;  // 0000:3b:00.0; empty: not known
   std::string uuid;
   std::string index;  // as nvidia-smi counts
   std::string serial;

@@ -9,20 +9,21 @@ namespace faultline {
 namespace {
 
 constexpr std::int64_t kSecondUs = 1'000'000;
-constexpr std::int64_t kSilenceUs = 180 * kSecondUs;       // ends a stretch of reports
-constexpr std::int64_t kDriverReloadUs = 600 * kSecondUs;  // one that takes longer is no reload
+constexpr std::int64_t kSilenceUs = 180 * kSecondUs;       // this long a silence ends a burst
+constexpr std::int64_t kDriverReloadUs = 600 * kSecondUs;  // a reload takes no longer
 
 constexpr std::size_t kMostPids = 16;
 constexpr std::size_t kMostDetails = 4;
 constexpr std::size_t kMostLinks = 64;
-// A hostile log could name any number of them.
+// Limits, because a hostile log could name any number.
 constexpr std::size_t kMostGpus = 4096;
 constexpr std::size_t kMostParts = 16384;
 constexpr std::size_t kMostIncidents = 16384;
 constexpr std::size_t kMostLossySources = 4096;
-constexpr std::uint64_t kMostBursts = 64;  // of one part in one boot; later ones count as the last
+// of a part within a boot; later bursts count as the last
+constexpr std::uint64_t kMostBursts = 64;
 
-// Of two times in one boot of one host; nothing if it cannot be told.
+// Between two times in one boot of one host; nullopt if not known.
 std::optional<std::int64_t> gap_us(const EventTime& from, const EventTime& to) {
   if (from.uptime_us && to.uptime_us) return *to.uptime_us - *from.uptime_us;
   if (from.wall_us && to.wall_us && from.zone_assumed == to.zone_assumed)
@@ -30,8 +31,8 @@ std::optional<std::int64_t> gap_us(const EventTime& from, const EventTime& to) {
   return std::nullopt;
 }
 
-// Texts that differ, the last one in the last place. The first stays the first, also where it is
-// said again at the end.
+// Keeps different texts, with the latest at the end. The first stays first even if it comes again
+// at the end.
 void keep_detail(std::vector<std::string>& details, const std::string& detail) {
   if (detail.empty() || (!details.empty() && details.back() == detail)) return;
   if (!details.empty()) {
@@ -42,8 +43,8 @@ void keep_detail(std::vector<std::string>& details, const std::string& detail) {
   details.push_back(detail);
 }
 
-// The GPU that the source's latest line about a GPU names: a record names it in its first line, and
-// not again in its last.
+// The GPU in the source's latest line about a GPU: a record names it in its first line and not in
+// its last one.
 std::string named_before(const std::vector<Hardware::Gpu>& gpus, const std::string& host,
                          std::uint32_t source) {
   const auto named = std::ranges::find_if(gpus.rbegin(), gpus.rend(), [&](const auto& gpu) {
@@ -143,7 +144,7 @@ void Hardware::apply_xid(const GpuXid& xid, const std::string& host, std::uint64
     known = known_xids_.emplace(std::move(key), xids_.add(std::move(fresh))).first;
   }
   XidIncident& incident = xids_[known->second];
-  // "GPU has fallen off the bus" once more in other words is the same report, not a second one.
+  // "GPU has fallen off the bus" in other words is the same report, not a second one.
   if (xid.xid_line || is_new) incident.count += static_cast<std::uint64_t>(xid.repeated);
   if (xid.pid && incident.pids.size() < kMostPids) incident.pids.insert(*xid.pid);
   if (!incident.caused_by) incident.caused_by = xid.caused_by;

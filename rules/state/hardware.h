@@ -15,35 +15,35 @@
 
 namespace faultline {
 
-// Why a report may mean nothing: somebody was at work on the machine.
+// Why a report may mean nothing: the machine was under maintenance.
 enum class Upkeep { none, driver_reload, shutdown };
 
-// All reports of one Xid code by one GPU in one stretch of them, as far as one source tells: a
-// storm of a hundred thousand lines is one of these.
+// All reports of one Xid code by one GPU in one burst, from one source: a storm of a hundred
+// thousand lines is one incident.
 struct XidIncident {
-  std::string spoken_host;  // named by the lines; empty: whose machine it is depends on the source
+  std::string spoken_host;  // named by the lines; empty: the source decides
   std::uint32_t source = 0;
   std::string gpu;
   int code = 0;
   std::uint64_t count = 0;
   std::set<std::int64_t> pids;       // the first few
-  std::vector<std::string> details;  // the first few texts that differ, and the last one
+  std::vector<std::string> details;  // the first few different texts, and the last one
   std::optional<int> caused_by;      // "caused by previous Xid 31"
   LineRef first;
   LineRef last;
-  std::uint64_t boot = 0;   // how often the host had been seen to start anew before it
-  std::uint64_t burst = 0;  // which of the GPU's stretches; three minutes of silence end one
+  std::uint64_t boot = 0;   // how many reboots of the host were seen before it
+  std::uint64_t burst = 0;  // number of the burst; three minutes of silence end one
   Upkeep upkeep = Upkeep::none;
 };
 
-// The same of an NVSwitch and its SXid code.
+// The same for an NVSwitch and its SXid code.
 struct SwitchIncident {
   std::string spoken_host;
   std::uint32_t source = 0;
   std::string nvswitch;
   int code = 0;
   std::uint64_t count = 0;
-  std::string printed;  // the worst word that its lines had
+  std::string printed;  // the worst severity that its lines printed
   std::set<int> links;  // the first few
   std::string detail;   // of the first line
   std::string teller;
@@ -53,7 +53,7 @@ struct SwitchIncident {
   Upkeep upkeep = Upkeep::none;
 };
 
-// Kernel lines that a source lacks, by its own account.
+// Kernel lines that a source says it lacks.
 struct LostLines {
   std::string spoken_host;
   std::uint32_t source = 0;
@@ -61,7 +61,7 @@ struct LostLines {
   LineRef last;
 };
 
-// As the lines of one source follow each other.
+// In the order of the lines of one source.
 struct ByFirstLine {
   template <class T>
   bool operator()(const T& a, const T& b) const {
@@ -74,17 +74,17 @@ class Hardware {
  public:
   using Xids = Arranged<XidIncident, ByFirstLine>;
   using SwitchErrors = Arranged<SwitchIncident, ByFirstLine>;
-  // Whether it is a kernel's fact, of hardware or of its clock.
+  // Whether it is a fact from a kernel log, about hardware or the clock.
   static bool tells_of(const Fact& fact);
 
-  // `host`: named by the line, or empty; `boot`: how often its source has shown it starting anew.
+  // `host`: named by the line, or empty; `boot`: how many reboots its source has shown.
   void apply(const std::string& host, const Event& event, LineRef line, std::uint64_t boot);
 
   const Xids& xids() const { return xids_; }
   const SwitchErrors& switch_errors() const { return switch_errors_; }
   const std::vector<LostLines>& lost_lines() const { return lost_lines_; }
 
-  // The GPU's UUID if a line told it; the host as in XidIncident.
+  // The names of a GPU as far as lines say; spoken_host as in XidIncident.
   struct Gpu {
     std::string spoken_host;
     std::uint32_t source = 0;
@@ -95,7 +95,7 @@ class Hardware {
   const std::vector<Gpu>& gpus() const { return gpus_; }
 
  private:
-  // Of one GPU or switch in one source.
+  // State of one GPU or switch in one source.
   struct Part {
     std::uint64_t boot = 0;
     std::uint64_t burst = 0;

@@ -17,7 +17,7 @@ bool History::advance(Place& place, std::uint32_t symbol) {
           .parent = place.branch, .fork = place.position, .calls = {}, .near = 0, .children = {}};
       grown.calls.push_back(symbol);
       place.branch = fresh;
-      branches_.push_back(std::move(grown));  // ends the life of `branch` and `child`
+      branches_.push_back(std::move(grown));  // invalidates `branch` and `child`
     } else {
       place.branch = child->second;
     }
@@ -35,7 +35,8 @@ std::uint32_t History::call_at(const Place& place, std::uint64_t position) const
 }
 
 std::uint64_t History::common(const Place& a, const Place& b) const {
-  // Climb the later branch until both are the same; where the last climb left is where they part.
+  // Climb from the later branch until both are the same; the last climb left at the place where
+  // they part.
   std::uint32_t left = a.branch;
   std::uint32_t right = b.branch;
   std::uint64_t until = std::min(a.position, b.position);

@@ -1,8 +1,9 @@
-// What ranks called, in order: kept once as far as they agree, and apart from where they differ.
+// What ranks called, in order: stored once where ranks agree, and separately from where they
+// differ.
 //
-// A tree of sequences. A rank is a place in it. Ranks that called the same things are on the same
-// branch, whichever communicator they are of; a rank that calls something else leaves on a branch
-// of its own. So memory follows the number of different histories, not of ranks or lines.
+// A tree of sequences; a rank is a place in it. Ranks that called the same things are on the same
+// branch, even if they are in different communicators. A rank that calls something else gets a new
+// branch. So memory grows with the number of different histories, not with ranks or lines.
 #pragma once
 
 #include <cstdint>
@@ -23,14 +24,14 @@ class History {
 
   History() : branches_(1) {}
 
-  // The rank at `place` calls `symbol`. True if it leaves the branch it was on.
+  // The rank at `place` calls `symbol`. Returns whether it leaves its branch.
   bool advance(Place& place, std::uint32_t symbol);
 
   // What the rank at `place` called as its position-th call, counted from 0; position <
   // place.position.
   std::uint32_t call_at(const Place& place, std::uint64_t position) const;
 
-  // How many first calls the two have in common.
+  // The length of the common beginning of both.
   std::uint64_t common(const Place& a, const Place& b) const;
 
   std::size_t branches() const { return branches_.size(); }
@@ -38,7 +39,7 @@ class History {
 
   void pack(ByteWriter& out) const;
   static History unpack(ByteReader& in, std::size_t symbols);
-  // Whether a rank can stand there.
+  // Whether the place exists.
   bool has(const Place& place) const;
 
  private:
@@ -46,7 +47,7 @@ class History {
     std::uint32_t parent = 0;
     std::uint64_t fork = 0;  // position of its first call
     FoldedSequence calls;
-    std::size_t near = 0;  // where in `calls` the rank before this one looked
+    std::size_t near = 0;  // where the last rank read in `calls`
     std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint32_t> children;  // position, symbol
   };
 

@@ -5,7 +5,7 @@
 namespace faultline {
 namespace {
 
-// splitmix64: sums of these differ where sums of ranks do not.
+// splitmix64: different sets of ranks with the same sum get different sums.
 std::uint64_t mixed(std::uint64_t value) {
   value += 0x9e3779b97f4a7c15;
   value = (value ^ value >> 30) * 0xbf58476d1ce4e5b9;

@@ -1,4 +1,4 @@
-// Communicators that lack members: which of them others complete, and in which there is room.
+// Communicators that lack members: which other members complete them, and which have room.
 #pragma once
 
 #include <compare>
@@ -15,46 +15,47 @@
 
 namespace faultline {
 
-// Communicators by the ranks that they have. They are looked up by those that they lack.
+// Communicators by the ranks that they have, looked up by the ranks that they lack.
 class Incomplete {
  public:
   explicit Incomplete(const Members& members) : members_(members) {}
 
   void add(std::size_t communicator, const std::vector<std::size_t>& has);
-  // The first added that lacks the ranks of these members and no others. It is forgotten.
+  // Returns and forgets the communicator that was added first and lacks exactly the ranks of these
+  // members.
   std::optional<std::size_t> take(const std::vector<std::size_t>& lacking);
 
  private:
   struct Kind {
     int nranks = 0;
-    bool split = false;  // all ranks make it by the same call
+    bool split = false;  // all ranks create it by the same call
     std::size_t count = 0;
     auto operator<=>(const Kind&) const = default;
   };
 
   Kind kind_of(const std::vector<std::size_t>& members) const;
-  // Stands for the ranks: that of all is the sum of those of their parts.
+  // Stands for the set of ranks: the fingerprint of a set is the sum of those of its parts.
   std::uint64_t fingerprint(const std::vector<std::size_t>& members) const;
   std::uint64_t fingerprint_of_all(std::size_t nranks);
 
   const Members& members_;
   std::map<Kind, std::multimap<std::uint64_t, std::size_t>> known_;
-  std::vector<std::uint64_t> of_all_ = {0};  // by how many ranks there are
+  std::vector<std::uint64_t> of_all_ = {0};  // by the number of ranks
 };
 
 // Places in the communicators of one size for members whose Init lines were not seen.
 class FreeSeats {
  public:
-  // of_size: which of all have this size.
+  // of_size: indices into `all` of the communicators of this size.
   FreeSeats(const Members& members, std::vector<Communicator>& all,
             const std::vector<std::size_t>& of_size);
 
-  // Adds a member to the communicator that it must belong to, if only one has room for it and is
-  // laid out over hosts and devices as its likes are.
+  // Adds a member to the communicator to which it must belong: the only one with room for it that
+  // is spread over hosts and devices in the same way as the others.
   void seat(std::size_t index);
 
  private:
-  // What all members of a communicator have in common: the host, the device or neither.
+  // What the members of each communicator share: the host, the device, or neither.
   using Place = std::pair<std::string, int>;
 
   Place place_of(const Member& member) const;

@@ -1,5 +1,6 @@
-// JobState: all that is known of one job, folded from its batches and from nothing else. Folding
-// the stored batches again rebuilds it; `diagnose` on files and a server that was sent them agree.
+// JobState: all that is known about one job, folded from its batches and nothing else. Folding the
+// stored batches again rebuilds it, and `diagnose` on files gives the same state as a server that
+// received them.
 #pragma once
 
 #include <optional>
@@ -28,23 +29,23 @@
 
 namespace faultline {
 
-// Whether what calls tell of a batch is to be counted, or is part of the state already.
+// Whether the calls of a batch are to be counted, or are in the state already.
 enum class CallsAre { new_ones, counted };
 
 class JobState {
  public:
   explicit JobState(std::string name) : name_(std::move(name)) {}
 
-  // In order per source.
+  // Batches of one source must come in order.
   void apply(const Source& source, const Batch& batch, Timestamp received,
              CallsAre calls = CallsAre::new_ones);
 
-  // What the calls of all batches so far came to: small, however many there were. A state that
-  // takes it and is then given the same batches without counting their calls is the same state.
+  // The result of the calls of all batches so far: small, however many there were. A state that
+  // takes it and then gets the same batches without counting their calls is the same state.
   std::string packed_calls() const;
-  // Before any batch. Any bytes may come; what packed_calls() did not write is refused.
+  // Call it before any batch. Safe for any bytes: what packed_calls() did not write is refused.
   Result<void> take_packed_calls(std::string_view bytes);
-  // Whether the sources that they point at have come.
+  // Whether the sources to which the packed calls refer have come.
   bool has_sources_of_calls() const { return sources_.all().size() >= least_sources_; }
 
   const std::string& name() const { return name_; }
@@ -66,15 +67,15 @@ class JobState {
   const Torch& torch() const { return torch_; }
   const UnreadLines& unread_lines() const { return unread_lines_; }
 
-  // The line's time; with the wall clock, if the line has only the kernel's and it can be worked
-  // out.
+  // The line's time. If the line has only the kernel's clock, the wall clock is added if it can be
+  // worked out.
   EventTime dated(const LineRef& line) const;
 
-  // When something of it was received last; the latest time that its lines tell, if any does.
+  // When data of the job was last received; the latest time in its lines.
   std::optional<Timestamp> last_activity() const { return last_activity_; }
   std::optional<Timestamp> last_told() const { return last_told_; }
 
-  // The host a line of the kernel is about: the one it names, else its source's. "" if unknown.
+  // The host of a kernel line: the one that it names, else its source's. "" if not known.
   std::string host_of(const std::string& spoken_host, std::uint32_t source) const {
     return spoken_host.empty() ? sources_.host_of(source) : spoken_host;
   }
@@ -100,7 +101,7 @@ class JobState {
   Flight flight_;
   Torch torch_;
   UnreadLines unread_lines_;
-  std::size_t least_sources_ = 0;  // that the calls which were taken point at
+  std::size_t least_sources_ = 0;  // to which the packed calls refer
   std::optional<Timestamp> last_activity_;
   std::optional<Timestamp> last_told_;
 };

@@ -1,4 +1,4 @@
-// Things with several names, some of which they share: those that share one are the same thing.
+// Joins things that share a name: things with a common name are the same thing.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ class Joining {
     return parent_.size() - 1;
   }
 
-  // Whoever has this name, too, is the same.
+  // All things with this name are the same.
   void name(std::size_t thing, const std::string& key) {
     const auto [known, is_new] = named_.try_emplace(key, thing);
     if (!is_new) join(thing, known->second);

@@ -17,11 +17,12 @@ constexpr std::size_t kMostBoots = 256;
 constexpr std::size_t kFirstSayings = 4;
 constexpr std::size_t kLastSayings = 4;
 constexpr std::size_t kMostBytes = 1024;
-// What may stand above the first line of a first boot.
+// How many lines may come before the first boot's line.
 constexpr std::uint64_t kMostHeadLines = 20;
 
 constexpr std::int64_t kSecondUs = 1'000'000;
-// Stamps of one boot may come a little out of order, and no boot is older than this when it begins.
+// Stamps of one boot may be a little out of order, and a boot is younger than this when its log
+// begins.
 constexpr std::int64_t kBackwardsUs = 60 * kSecondUs;
 constexpr std::int64_t kYoungUs = 600 * kSecondUs;
 
@@ -37,7 +38,7 @@ std::size_t end_of(std::string_view text, std::size_t from, bool (*is_part)(char
   return from;
 }
 
-// The number after a word that stands before a process's.
+// The number after a word that precedes a pid.
 std::string_view number_after(std::string_view text, std::string_view word) {
   const std::size_t at = text.find(word);
   if (at == std::string_view::npos) return {};
@@ -45,8 +46,8 @@ std::string_view number_after(std::string_view text, std::string_view word) {
   return text.substr(0, end_of(text, 0, is_digit));
 }
 
-// Whether the digits from `begin` to `end` are a number by themselves: a count, a duration, a
-// sector; not a piece of an address, of a device's name, or the pid in "python3[4242]".
+// Whether the digits from `begin` to `end` are a number of their own, such as a count, a duration
+// or a sector; not a piece of an address or a device name, nor the pid in "python3[4242]".
 bool stands_alone(std::string_view text, std::size_t begin, std::size_t end) {
   constexpr std::string_view kJoins = "_.:-/#@";
   const auto joins = [&](std::size_t at) {
@@ -79,7 +80,7 @@ std::string without_numbers(std::string_view text) {
   return out;
 }
 
-// Two processes that are killed are two things, however alike the lines.
+// Keeps pids: two killed processes are two texts, even if the lines are otherwise equal.
 std::string key_of(const Remark& remark) {
   const std::string_view text = std::string_view(remark.text).substr(0, kMostBytes);
   std::string key = without_numbers(text);
@@ -155,7 +156,7 @@ std::optional<std::size_t> KernelLines::log_of(std::uint32_t source, const std::
 
 void KernelLines::begin_boot(std::size_t which, const Event& event, bool told) {
   KernelLog& log = logs_[which];
-  // A kernel may say twice that it starts.
+  // A kernel may report its start twice.
   const bool again =
       !log.boots.empty() && memories_[which].next_order == log.boots.back().order + 1;
   if (again) return;

@@ -1,6 +1,6 @@
-// Kernel lines: what the kernels of the job's hosts, and programs that look after those hosts,
-// logged and a signature asked for. Equal lines are folded into one text; what a text means is
-// asked of the signatures when the job is looked at.
+// Kernel lines: lines that a signature asked for, from the kernels of the job's hosts and from
+// programs that watch those hosts. Equal lines are folded into one text. The signatures explain a
+// text only when the job is diagnosed.
 #pragma once
 
 #include <array>
@@ -18,13 +18,13 @@
 namespace faultline {
 
 struct KernelSaying {
-  std::uint64_t order = 0;  // among all that this log says
+  std::uint64_t order = 0;  // among all lines of this log
   LineRef line;
 };
 
 // Equal lines of one boot.
 struct KernelText {
-  // The most of them within a minute, an hour and a day, told by their stamps.
+  // The highest count within a minute, an hour and a day, by the stamps.
   struct Busiest {
     std::optional<std::int64_t> since_us;
     std::uint64_t count = 0;
@@ -44,20 +44,20 @@ struct KernelText {
 struct KernelBoot {
   std::uint64_t order = 0;
   LineRef line;
-  bool log_goes_back = false;  // the log has lines from before it
+  bool log_goes_back = false;  // the log has earlier lines
 };
 
-// What one source tells of one host.
+// The lines of one source about one host.
 struct KernelLog {
-  std::string spoken_host;  // named by the lines; empty: whose it is depends on the source
+  std::string spoken_host;  // named by the lines; empty: the source decides
   std::uint32_t source = 0;
   std::string begins;             // its first line
-  std::vector<KernelText> texts;  // in the order of their first sayings
+  std::vector<KernelText> texts;  // in the order of their first lines
   std::vector<KernelBoot> boots;
-  std::uint64_t boot = 0;     // how often it has begun anew
-  std::uint64_t dropped = 0;  // texts beyond what is kept
+  std::uint64_t boot = 0;     // how many boots have begun
+  std::uint64_t dropped = 0;  // texts that were too many to keep
 
-  const KernelBoot* boot_of(const KernelText& text) const;  // nullptr: it is not in the log
+  const KernelBoot* boot_of(const KernelText& text) const;  // nullptr: the log does not show it
 };
 
 struct ByHostAndBeginning {
@@ -91,7 +91,7 @@ class KernelLines {
   std::size_t kept_ = 0;
 };
 
-// Whether such a remark is for this state, and not what a process of the job says.
+// Whether the remark is about a host, and not from a process of the job.
 bool is_of_a_host(const Remark& remark);
 
 }  // namespace faultline

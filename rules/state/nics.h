@@ -1,5 +1,5 @@
-// Nics: which names the NICs of a host go by. The kernel speaks of a PCI address or an interface,
-// NCCL and the RDMA tools of a device.
+// Nics: the names of each NIC of a host. The kernel uses a PCI address or an interface; NCCL and
+// the RDMA tools use a device.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,9 @@
 
 namespace faultline {
 
-// What is not known of it is empty.
+// Unknown names are empty.
 struct Nic {
-  std::string spoken_host;  // empty: whose it is depends on the source
+  std::string spoken_host;  // empty: the source decides
   std::uint32_t source = 0;
   std::string pci;     // 0000:5c:00.0
   std::string device;  // mlx5_2
@@ -27,7 +27,7 @@ class Nics {
   // Learns from tools' reports that name a part by its PCI address and its device or interface.
   void apply(std::uint32_t source, const Batch& batch, const Event& event);
 
-  // Whatever line two of the names stand in; the address in any usual spelling.
+  // Two of the names, from any line; the address may have any usual spelling.
   void learn(Nic nic);
 
   const std::set<Nic>& all() const { return all_; }

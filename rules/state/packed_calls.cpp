@@ -1,4 +1,4 @@
-// What the calls of a job came to, packed.
+// Packs the result of a job's calls.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace faultline {
 namespace {
 
-// Of this form; another form gets another number.
+// The version of the form; a new form gets a new number.
 constexpr std::uint8_t kForm = 1;
 
 }  // namespace
@@ -25,19 +25,20 @@ std::string JobState::packed_calls() const {
 
 Result<void> JobState::take_packed_calls(std::string_view bytes) try {
   ByteReader in(bytes);
-  if (in.byte() != kForm) throw BadBytes("have a form this program does not know");
+  if (in.byte() != kForm) throw BadBytes("has a form that this program does not know");
   const auto sources = in.small<std::uint32_t>();
   Progress progress = Progress::unpack(in, sources);
   CallTimes times = CallTimes::unpack(in);
   Traffic traffic = Traffic::unpack(in, sources);
-  if (!in.at_end()) throw BadBytes("go on after their end");
+  if (!in.at_end()) throw BadBytes("goes on after its end");
   progress_ = std::move(progress);
   call_times_ = std::move(times);
   traffic_ = std::move(traffic);
   least_sources_ = sources;
   return {};
 } catch (const BadBytes& error) {
-  return Error{Error::Kind::invalid_input, fmt::format("kept calls {}", error.what())};
+  return Error{Error::Kind::invalid_input,
+               fmt::format("the stored result of the calls {}", error.what())};
 }
 
 }  // namespace faultline

@@ -1,11 +1,11 @@
-// What ranks called, packed: only what was folded, none of what helps to fold more. That grows
-// again with the next calls.
+// Packs what ranks called: only the folded sequences, not what helps to fold more, which the next
+// calls rebuild.
 #include "rules/state/history.h"
 
 namespace faultline {
 
-// Periods lie one behind the other among the symbols; where a stretch starts follows from those
-// before it.
+// The periods are stored one after the other in the symbols, so the start of a stretch follows from
+// the stretches before it.
 void FoldedSequence::pack(ByteWriter& out) const {
   out.number(stretches_.size());
   for (const Stretch& stretch : stretches_) {
@@ -24,7 +24,7 @@ FoldedSequence FoldedSequence::unpack(ByteReader& in, std::size_t symbols) {
     const std::uint64_t period = in.number();
     if (period == 0 || period > length || length > UINT64_MAX / 2 - sequence.size_ ||
         period > UINT32_MAX)
-      throw BadBytes("has a stretch that cannot be");
+      throw BadBytes("has an impossible stretch");
     sequence.stretches_.push_back({.start = sequence.size_,
                                    .length = length,
                                    .first = static_cast<std::size_t>(held),
@@ -41,7 +41,7 @@ FoldedSequence FoldedSequence::unpack(ByteReader& in, std::size_t symbols) {
   return sequence;
 }
 
-// Which branch grows where follows from where each begins and with what.
+// The children of a branch follow from each branch's fork and first call.
 void History::pack(ByteWriter& out) const {
   out.number(branches_.size());
   for (const Branch& branch : branches_) {
@@ -62,13 +62,13 @@ History History::unpack(ByteReader& in, std::size_t symbols) {
     FoldedSequence calls = FoldedSequence::unpack(in, symbols);
     const bool is_trunk = i == 0;
     if (is_trunk) {
-      if (parent != 0 || fork != 0) throw BadBytes("has a history without a beginning");
+      if (parent != 0 || fork != 0) throw BadBytes("has a history without a trunk");
     } else {
-      if (parent >= i || calls.size() == 0) throw BadBytes("has a history that comes from nowhere");
+      if (parent >= i || calls.size() == 0) throw BadBytes("has an impossible branch of history");
       Branch& from = history.branches_[parent];
       if (fork < from.fork || fork - from.fork >= from.calls.size() ||
           !from.children.try_emplace({fork, calls.at(0)}, i).second)
-        throw BadBytes("has a history that comes from nowhere");
+        throw BadBytes("has an impossible branch of history");
     }
     history.branches_.push_back(
         {.parent = parent, .fork = fork, .calls = std::move(calls), .near = 0, .children = {}});

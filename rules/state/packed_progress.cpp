@@ -1,4 +1,4 @@
-// How far each rank has come, packed.
+// Packs how far each rank has come.
 #include <algorithm>
 
 #include "model/json.h"
@@ -19,7 +19,7 @@ constexpr std::uint8_t kDone = 64;
 
 constexpr std::size_t kLeastBytesOfMember = 16;
 
-// Of numbers that follow each other closely.
+// Stores numbers that are close to each other as differences.
 class Deltas {
  public:
   void write(std::uint64_t number, ByteWriter& out) {
@@ -174,7 +174,7 @@ Member unpack_member(ByteReader& in, const History& history, std::size_t symbols
         std::min(in.byte(), static_cast<std::uint8_t>(CommunicatorEnding::revoked)));
   member.place.branch = in.small<std::uint32_t>();
   member.place.position = in.number();
-  if (!history.has(member.place)) throw BadBytes("has a rank that is nowhere");
+  if (!history.has(member.place)) throw BadBytes("has a rank outside the history");
   member.point_to_point = in.number();
   if (has & kHasCalls) member.first_op_count = in.number();
   member.last_op_count = in.number();
@@ -194,8 +194,8 @@ Member unpack_member(ByteReader& in, const History& history, std::size_t symbols
 
 }  // namespace
 
-// Pointers are used again: of members with the same key the latest is the current one, and the
-// signature that came first with a key stands for all of it.
+// Pointers are reused: of members with the same key, the latest is the current one. The first
+// signature with a key stands for all with this key.
 void Progress::pack(ByteWriter& out) const {
   write_signatures(signatures_, out);
   history_.pack(out);

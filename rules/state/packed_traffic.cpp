@@ -1,4 +1,4 @@
-// What ranks sent each other, packed.
+// Packs what ranks sent each other.
 #include <algorithm>
 
 #include "rules/state/traffic.h"

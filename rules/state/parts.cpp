@@ -39,7 +39,7 @@ void insert_in_time(std::vector<PartSample>& samples, PartSample sample) {
   samples.insert(at, std::move(sample));
 }
 
-// Of three equal values in a row the middle one tells nothing.
+// Of three equal values in a row, the middle one adds nothing.
 void thin_out(std::vector<PartSample>& samples) {
   for (std::size_t i = 1; i + 1 < samples.size(); ++i)
     if (samples[i - 1].value == samples[i].value && samples[i].value == samples[i + 1].value) {

@@ -1,6 +1,6 @@
-// Parts: what tools said of the parts of machines, as they said it. Which of these are one part is
-// worked out when a job is looked at (rules/state/ports.h, rules/state/gpus.h), for what ties them
-// together may come last.
+// Parts: what tools reported about parts of machines, as they reported it. Which records are one
+// part is worked out when the job is diagnosed (rules/state/ports.h, rules/state/gpus.h), because
+// the line that ties them together may come last.
 #pragma once
 
 #include <cstdint>
@@ -18,15 +18,15 @@
 
 namespace faultline {
 
-// The line is that of the report: all of its values share it.
+// All values of a report share its line.
 struct PartSample {
   std::string value;
   std::shared_ptr<const LineRef> line;
 };
 
-// What one tool said of one quantity, in the order of time where times tell it, else as it came. Of
-// many samples the first and the latest are kept, and of equal ones in a row the first and the
-// last.
+// The values of one quantity from one tool, by time if times are known, else in the order of
+// arrival. Of many samples, the first and the latest are kept; of equal ones in a row, the first
+// and the last.
 struct PartSeries {
   Word name = kNoWord;  // as the tool spells it
   std::vector<PartSample> samples;
@@ -38,13 +38,13 @@ struct PartRecord {
   std::string tool;
   std::string kind;
   std::string spoken_host;   // as in XidIncident
-  std::uint32_t source = 0;  // of the first report
-  std::string begins;        // its line
+  std::uint32_t source = 0;  // the source of the first report
+  std::string begins;        // the line of the first report
   std::vector<NamedValue> names;
   std::vector<PartSeries> values;
   std::shared_ptr<const LineRef> last;  // the latest report
 
-  std::string_view name(std::string_view which) const;  // empty: it is not told
+  std::string_view name(std::string_view which) const;  // empty: not known
 };
 
 struct ByPart {

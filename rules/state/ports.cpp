@@ -14,13 +14,13 @@ namespace {
 
 using Guids = std::set<std::string, std::less<>>;
 
-// By which names one end of a report knows a port.
+// The names of one end in a report.
 struct End {
   const PartRecord* record = nullptr;
   NetworkPort names;
   std::string node_guid;
-  std::string where;  // the host that the tool ran on, or its source
-  bool own = false;   // the tool speaks of the machine that it ran on
+  std::string where;  // the host on which the tool ran, else its source
+  bool own = false;   // the end is on the machine where the tool ran
 };
 
 std::string named(const PartRecord& record, std::string_view prefix, std::string_view name) {
@@ -46,7 +46,8 @@ End end_of(const JobState& job, const PartRecord& record, std::string_view prefi
   end.node_guid = named(record, prefix, "node_guid");
   const std::string ran_on = job.host_of(record.spoken_host, record.source);
   end.where = ran_on.empty() ? fmt::format("source {}", record.source) : ran_on;
-  // Who speaks of the fabric names a device only with its host; else it is of the machine itself.
+  // A report about the fabric names a device only together with its host; without a host, the
+  // device is the machine's own.
   const bool local = !names.device.empty() || !names.netdev.empty() || !names.pci.empty();
   end.own = names.host.empty() && prefix.empty() && local && !ran_on.empty();
   if (end.own) names.host = ran_on;
@@ -60,8 +61,8 @@ bool is_set(std::string_view guid) {
   return guid.find_first_not_of("0x:") != std::string_view::npos;
 }
 
-// What two machines both report of themselves tells no port: the one is a copy of the other, or its
-// report is. Joined, the fault of one would be laid at the other's door.
+// GUIDs that two machines report as their own identify no port: one machine, or its report, is a
+// copy of the other. Joining the ports would blame one for the fault of the other.
 Guids guids_of_several_hosts(const JobState& job) {
   std::map<std::string, std::set<std::string>> hosts;
   for (const PartRecord& record : job.parts().records()) {
@@ -79,10 +80,10 @@ Guids guids_of_several_hosts(const JobState& job) {
 
 std::string port_or_first(const std::string& port) { return port.empty() ? "1" : port; }
 
-// The names under which others may know it; none: only a LID tells.
+// The keys under which other reports may know the end; empty: it has only a LID.
 std::vector<std::string> keys_of(const End& end, const Guids& worthless) {
   const NetworkPort& names = end.names;
-  // Machines without a name are told apart by where their reports came from.
+  // Machines without a name are distinguished by the source of their reports.
   const std::string host = names.host.empty() ? end.where : names.host;
   std::vector<std::string> keys;
   if (!names.device.empty() && !host.empty())
@@ -119,8 +120,8 @@ struct Ends {
   std::vector<End> all;
   Joining joining;
   std::vector<std::pair<std::size_t, std::size_t>> cables;
-  std::vector<std::size_t> with_lid;  // among other names
-  std::vector<std::size_t> by_lid;    // of which nothing else is told
+  std::vector<std::size_t> with_lid;  // ends with a LID and other names
+  std::vector<std::size_t> by_lid;    // ends with only a LID
 };
 
 std::size_t add(Ends& ends, End end) {
@@ -132,7 +133,7 @@ std::size_t add(Ends& ends, End end) {
   return index;
 }
 
-// The tool, and the device that it tells of, whichever its port.
+// The tool and the device of the end, without its port.
 std::string device_of(const End& end) {
   const NetworkPort& names = end.names;
   for (const std::string* name : {&end.node_guid, &names.guid, &names.node})
@@ -140,7 +141,7 @@ std::string device_of(const End& end) {
   return fmt::format("{} {} {}", end.record->tool, end.where, names.lid);
 }
 
-// Devices of which a tool tells port by port.
+// Devices for which a tool reports each port.
 std::set<std::string> told_by_port(const JobState& job) {
   std::set<std::string> devices;
   for (const PartRecord& record : job.parts().records())
@@ -156,21 +157,21 @@ Ends ends_of(const JobState& job) {
   for (const PartRecord& record : job.parts().records()) {
     if (!is_network(record)) continue;
     End end = end_of(job, record, "");
-    // The sum of all ports says nothing that each of them does not say; but it may be all there is.
+    // The sum of all ports adds nothing if each port is reported; but it may be all there is.
     if (is_all_ports(end)) {
       if (by_port.contains(device_of(end))) continue;
       end.names.port.clear();
     }
     const std::size_t index = add(ends, std::move(end));
     End peer = end_of(job, record, "peer_");
-    peer.record = nullptr;  // what the report says, it says of its first end
+    peer.record = nullptr;  // the values of a report belong to its first end
     if (keys_of(peer, ends.worthless).empty()) continue;
     ends.cables.emplace_back(index, add(ends, std::move(peer)));
   }
   return ends;
 }
 
-// The port that is meant, where it is one.
+// The port that is meant, if there is only one.
 struct Meant {
   std::optional<std::size_t> port;
   bool several = false;
@@ -185,7 +186,8 @@ struct Meant {
   }
 };
 
-// Ports that a LID may mean: all that have it; of these the ones on the host if there are any.
+// The ports that a LID may mean: those on the host of the report, if any has it; else all that have
+// it.
 class PortsWithLid {
  public:
   explicit PortsWithLid(Ends& ends) {
@@ -204,7 +206,7 @@ class PortsWithLid {
   }
 
  private:
-  // Empty: on any host. No number: with any.
+  // LID, host (empty: any) and port number (nullopt: any).
   using Key = std::tuple<std::string, std::string, std::optional<std::string>>;
 
   Meant on(const std::string& host, const End& wanted) const {
@@ -223,7 +225,7 @@ class PortsWithLid {
   std::map<Key, Meant> known_;
 };
 
-// Those of which a LID is all that is told: another report may tell whose it is.
+// Places ends that have only a LID: another report may show the port.
 void settle_lids(const JobState& job, Ends& ends) {
   const PortsWithLid ports(ends);
   for (std::size_t index : ends.by_lid) {
@@ -234,7 +236,7 @@ void settle_lids(const JobState& job, Ends& ends) {
       continue;
     }
     ends.joining.name(index, fmt::format("lid {} {} {}", end.where, end.names.lid, end.names.port));
-    if (meant.several) continue;  // and none is told
+    if (meant.several) continue;  // which one is not known
     end.names.host = job.host_of(end.record->spoken_host, end.record->source);
     end.names.by_lid_alone = true;
   }
@@ -263,7 +265,7 @@ std::string NetworkPort::label() const {
   if (!guid.empty()) return fmt::format("GUID {}{}", guid, number);
   if (!lid.empty()) return fmt::format("LID {}{}", lid, number);
   if (!pci.empty()) return fmt::format("the NIC at {}", pci);
-  return "a port that nothing names";
+  return "an unnamed port";
 }
 
 std::string NetworkPort::label_and_place() const {
@@ -313,7 +315,7 @@ const NetworkPort* Ports::find_by_device(std::string_view host, std::string_view
         by_device_.find({std::string(host), std::string(device.substr(0, colon)), port});
     return known == by_device_.end() ? kNoPort : known->second;
   };
-  // A port without a number may be any of its device.
+  // A port without a number may be any port of its device.
   const std::size_t found = colon == std::string_view::npos
                                 ? first(std::nullopt)
                                 : std::min(first(""), first(std::string(device.substr(colon + 1))));

@@ -8,7 +8,7 @@ namespace faultline {
 
 ProcessKey process_of(const Source& origin, const Speaker& speaker) {
   std::string host = short_host(speaker.host.empty() ? origin.host : speaker.host);
-  // Without a pid two processes of a host cannot be told apart, but two sources can.
+  // Without a pid, processes of a host cannot be distinguished, but sources can.
   if (host.empty() || speaker.pid == 0) host += fmt::format("#{}", origin.name);
   return {std::move(host), speaker.pid};
 }

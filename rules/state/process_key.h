@@ -1,4 +1,4 @@
-// Which process printed a line.
+// The process that printed a line.
 #pragma once
 
 #include <compare>
@@ -10,16 +10,16 @@
 namespace faultline {
 
 struct ProcessKey {
-  std::string
-      host;  // "node7", or "node7#3" where without a pid only the source tells it from others
+  // "node7"; if the host or the pid is not known, with the name of the source: "node7#nccl.log".
+  std::string host;
   std::int64_t pid = 0;
   auto operator<=>(const ProcessKey&) const = default;
 };
 
-// `origin`: what its sender said of the source.
+// `origin`: what the sender said about the source.
 ProcessKey process_of(const Source& origin, const Speaker& speaker);
 
-// Of what a process said or did: an order by the process.
+// Orders values by their process.
 struct ByProcess {
   template <class T>
   bool operator()(const T& a, const T& b) const {

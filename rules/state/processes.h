@@ -1,4 +1,4 @@
-// Processes: who printed lines of NCCL's, whether or not a communicator came of it.
+// Processes: all that printed lines of NCCL, even without a communicator.
 #pragma once
 
 #include <cstddef>
@@ -17,21 +17,21 @@ namespace faultline {
 struct ProcessSeen {
   ProcessKey process;
   std::string host;        // as its lines name it, else as the sender does; empty: not known
-  int launcher_rank = -1;  // what a launcher's prefix or the sender said
+  int launcher_rank = -1;  // from a launcher's prefix, or from the sender
   std::uint32_t source = 0;
-  bool began = false;      // to set up a communicator
-  bool connected = false;  // it got as far as the topology, which takes all ranks
-  bool prints_init =
-      false;  // lines of NCCL's start are logged, so that of a beginning would be too
+  bool began = false;      // it began to set up a communicator
+  bool connected = false;  // it reached the topology stage, for which all ranks are needed
+  // It logs the lines of NCCL's startup, so it would also log the beginning of a communicator.
+  bool prints_init = false;
   LineRef first;
-  LineRef last;  // that says something of its start
+  LineRef last;  // the last line about its startup
 };
 
 class Processes {
  public:
   void apply(std::uint32_t source, const Source& origin, const Batch& batch, const Event& event);
 
-  // Those whose pid is not known are left out.
+  // Processes without a known pid are left out.
   using All = Arranged<ProcessSeen, ByProcess>;
   const All& all() const { return all_; }
   const ProcessSeen* find(const ProcessKey& process) const;  // nullptr: not seen

@@ -11,10 +11,10 @@ namespace faultline {
 namespace {
 
 constexpr std::size_t kMostCopies = 16;
-constexpr std::size_t kLongestHost = 64;  // that Linux lets a host be named
+constexpr std::size_t kLongestHost = 64;  // the longest host name on Linux
 constexpr std::uint32_t kNoSymbol = 0xffffffff;
 
-// Whether two Init lines speak of the same rank of the same communicator.
+// Whether two Init lines are about the same rank of the same communicator.
 bool same_rank(const CommunicatorInit& a, const CommunicatorInit& b) {
   return a.rank == b.rank && a.nranks == b.nranks && a.communicator_id == b.communicator_id &&
          a.gpu == b.gpu;
@@ -24,7 +24,7 @@ bool tells_of_beginning(const Member& member, std::uint32_t source) {
   return std::ranges::find(member.init_sources, source) != member.init_sources.end();
 }
 
-// When a call was made, where its stamp is fine enough to tell who came first.
+// When a call was made; kUndated if its stamp is too coarse to show who came first.
 std::uint32_t milliseconds_at(Member& member, const CallRun& run, const Call& call) {
   constexpr std::int64_t kFineUs = 1000;
   if (!run.first_time.wall_us || run.first_time.uncertainty_us > kFineUs)
@@ -78,7 +78,7 @@ void Progress::begin(std::uint32_t source, const Source& origin, const Batch& ba
     const Member& member = members_[known->second];
     bool same = member.init && same_rank(*member.init, init) && !member.ending;
     bool completes = same && init.complete && !member.complete;
-    // The same line in a second file. Where no id is printed, only another file makes it likely.
+    // The same line in a second file. If NCCL prints no id, only another file makes it likely.
     bool told_again = same && (!init.communicator_id.empty() || source != member.source);
     continues = completes || told_again;
   }
@@ -97,8 +97,8 @@ void Progress::begin(std::uint32_t source, const Source& origin, const Batch& ba
     member.init_sources.push_back(source);
 }
 
-// Where a process wrote into another's unfinished line, the end of that line sticks to its host's
-// name: "…channel 1node2". Taken for a host of its own, it would make node2's rank lose a call.
+// If a process wrote into the unfinished line of another, the end of that line sticks to the host
+// name: "…channel 1node2". As a host of its own, it would make node2's rank lose a call.
 Progress::Current::iterator Progress::written_into_another_line(const MemberKey& key) {
   const std::string& host = key.process.host;
   MemberKey whole = key;
@@ -113,8 +113,8 @@ Progress::Current::iterator Progress::written_into_another_line(const MemberKey&
   return first;
 }
 
-// Versions of NCCL print a Broadcast as so many floats or as so many bytes: what only moves data is
-// one call if it moves as much.
+// Versions of NCCL print the count of a Broadcast in floats or in bytes. Operations that only move
+// data are the same call if they move the same number of bytes.
 std::string Progress::key_of(const Signature& signature) {
   const auto bytes = signature.reduces() ? std::nullopt : bytes_of(message_of(signature));
   return bytes ? fmt::format("{} {} bytes {} {}", signature.function, *bytes, signature.operation,
@@ -131,8 +131,8 @@ std::uint32_t Progress::symbol_of(const Signature& signature) {
   return known->second;
 }
 
-// The batch's numbers for signatures become the job's. Calls that have no place in the common
-// sequence have none.
+// Maps the batch's numbers of signatures to the job's. Calls without a place in the common sequence
+// get none.
 void Progress::enter(const Batch& batch) {
   batch_symbols_.clear();
   for (const Signature& signature : batch.signatures)
@@ -159,9 +159,9 @@ Entered Progress::apply(std::uint32_t source, const Source& origin, const Batch&
   const Call* last = nullptr;
   Entered entered{.member = index};
   for (const Call& call : run.calls) {
-    // A copy of a log tells the same calls again; its op counts do not go on from the first's.
-    // Where they stand still, a copy tells of the communicator's beginning, and the next part of a
-    // rotated log does not.
+    // A copy of a log repeats calls, so its op counts do not continue those of the first log. If op
+    // counts do not move, a source that also has the Init line is a copy; one without it is the
+    // next part of a rotated log.
     if (source != member.calls_source && call.op_count <= member.last_op_count &&
         (member.op_count_moves || tells_of_beginning(member, source))) {
       ++member.repeated_calls;

@@ -1,4 +1,4 @@
-// Progress: who is a rank of which communicator, and how far each has come.
+// Progress: which process is which rank of which communicator, and how far each has come.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace faultline {
 
-// One rank of one communicator: a communicator pointer in one process, for as long as it lives.
+// One rank of one communicator: the lifetime of a communicator pointer in a process.
 struct Member {
   ProcessKey process;
   std::string host;         // as its lines name it, else as the sender does; empty: not known
@@ -26,13 +26,13 @@ struct Member {
   int device = -1;          // NCCL's [n]
   std::uint64_t pointer = 0;
   int nranks = 0;
-  int launcher_rank = -1;    // what a launcher's prefix or the sender said
-  std::uint32_t source = 0;  // where it was seen first
+  int launcher_rank = -1;    // from a launcher's prefix, or from the sender
+  std::uint32_t source = 0;  // where it was first seen
 
   std::optional<CommunicatorInit> init;
   bool complete = false;  // Init COMPLETE was seen
   LineRef init_line;
-  std::vector<std::uint32_t> init_sources;  // that tell of its beginning: more than one are copies
+  std::vector<std::uint32_t> init_sources;  // sources with its Init lines; more than one: copies
   std::optional<CommunicatorEnding> ending;
 
   History::Place place;     // collectives entered
@@ -40,9 +40,9 @@ struct Member {
   std::uint64_t point_to_point = 0;
   std::optional<std::uint64_t> first_op_count;
   std::uint64_t last_op_count = 0;
-  std::uint64_t skipped_op_counts = 0;         // between one line and the next
-  bool op_count_moves = false;                 // in some versions and settings it never does
-  std::optional<std::uint64_t> done_op_count;  // the last call it finished, where logs tell
+  std::uint64_t skipped_op_counts = 0;         // gaps between one line and the next
+  bool op_count_moves = false;                 // in some versions and settings it never moves
+  std::optional<std::uint64_t> done_op_count;  // the last call that it finished, if logs show it
   std::uint32_t calls_source = 0;              // the source that its calls come from
   std::uint32_t dated_from_s = 0;              // since 1970; RecentCall::at_ms counts from here
   std::uint64_t calls = 0;
@@ -51,24 +51,24 @@ struct Member {
   LineRef last_line;                 // the last call
   RecentCalls recent;                // collectives
 
-  // The latest line that tells of it: of a call, else of its beginning.
+  // Its latest line: of a call, else of its Init.
   const LineRef& latest_line() const { return last_line.known() ? last_line : init_line; }
   bool left_cleanly() const { return ending == CommunicatorEnding::destroyed; }
 };
 
-// Many grow without being moved.
+// A deque, so that members do not move when it grows.
 using Members = std::deque<Member>;
 
-// Which member a run went to, and from which of its calls on it was counted: those before were
+// The member that made a run of calls, and the first call that was counted. Earlier calls were
 // known from another source.
 struct Entered {
   std::size_t member = 0;
-  std::size_t from = SIZE_MAX;  // past the last: none was
+  std::size_t from = SIZE_MAX;  // past the last: no call was counted
 };
 
 class Progress {
  public:
-  // Comes before the events and runs of a batch.
+  // Call it before the events and runs of a batch.
   void enter(const Batch& batch);
   void apply(std::uint32_t source, const Source& origin, const Batch& batch, const Event& event);
   Entered apply(std::uint32_t source, const Source& origin, const Batch& batch, const CallRun& run);
@@ -78,8 +78,8 @@ class Progress {
   const History& history() const { return history_; }
   const Signature& signature(std::uint32_t symbol) const { return signatures_[symbol]; }
 
-  // What was folded so far, to go on from it. Bytes that pack() did not write are refused with
-  // BadBytes. sources: how many there are to point at.
+  // Stores what was folded so far, to continue from it. Bytes that pack() did not write are refused
+  // with BadBytes. sources: the number of sources to which members may refer.
   void pack(ByteWriter& out) const;
   static Progress unpack(ByteReader& in, std::size_t sources);
 
@@ -102,7 +102,7 @@ class Progress {
   std::uint32_t symbol_of(const Signature& signature);
 
   Members members_;
-  Current current_;  // pointers are used again: the latest member counts
+  Current current_;  // pointers are reused: the latest member counts
   History history_;
   std::vector<Signature> signatures_;
   std::unordered_map<std::string, std::uint32_t> symbols_;

@@ -7,7 +7,7 @@ namespace faultline {
 std::map<std::uint32_t, int> ranks_by_file_names(const Sources& sources,
                                                  const std::map<std::uint32_t, int>& by_labels) {
   std::map<std::uint32_t, int> ranks;
-  std::map<int, std::string_view> fronts;  // of the paths, up to the number
+  std::map<int, std::string_view> fronts;  // the paths up to the number, by rank
   for (std::uint32_t index = 0; index < sources.all().size(); ++index) {
     const std::string& path = sources.at(index).source.name;
     const RankInName named = rank_by_file_name(path);

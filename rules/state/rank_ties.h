@@ -1,5 +1,5 @@
-// What others than NCCL tell of the ranks of a job. They are the ones that people know; NCCL's are
-// places in a communicator, and the same only where one communicator holds the whole job.
+// What witnesses other than NCCL say about the job's ranks. Their ranks are the ones that people
+// know. NCCL's are places in a communicator, the same only if one communicator holds the whole job.
 #pragma once
 
 #include <cstdint>
@@ -14,19 +14,19 @@
 namespace faultline {
 
 struct RankTies {
-  int at_least = 0;                             // so many ranks there are
-  std::map<std::uint32_t, int> rank_of_source;  // where one rank alone speaks in it
+  int at_least = 0;                             // the least number of ranks
+  std::map<std::uint32_t, int> rank_of_source;  // sources with lines of only one rank
 };
 
-// By PyTorch's labels and its dumps; where no label tells, by the names of files.
+// By PyTorch's labels and dumps; without a label, by the names of files.
 RankTies rank_ties(const Torch& torch, const Flight& flight, const Sources& sources);
 
-// Ranks that files are named after: "nccl-debug-rank7.log". Empty where several files have one rank
-// (then it is a place on each host) or where a label contradicts a name.
+// Ranks in the names of files: "nccl-debug-rank7.log". Empty if several files have the same rank
+// (then it counts within a host), or if a label contradicts a name.
 std::map<std::uint32_t, int> ranks_by_file_names(const Sources& sources,
                                                  const std::map<std::uint32_t, int>& by_labels);
 
-// As workers_of() without them, where they do not say otherwise.
+// Like workers_of() without ties, but with the ranks that the ties give.
 Workers workers_of(const Progress& progress, const std::vector<Communicator>& communicators,
                    const std::vector<std::size_t>& members, const RankTies& ties);
 

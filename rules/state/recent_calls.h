@@ -1,5 +1,5 @@
-// The last collectives of a rank, with the lines that told of them. Where counting from the start
-// does not tell a rank's position, because its log began late or lost lines, these still do.
+// The last collectives of a rank, with their lines. They give a rank's position if counting from
+// the start does not, because its log began late or lost lines.
 #pragma once
 
 #include <cstddef>
@@ -20,8 +20,8 @@ struct RecentCall {
 
 class RecentCalls {
  public:
-  // A hang shows in the last few; the rest is there to recognise the stretch again in another
-  // rank's log although lines are missing.
+  // A hang shows in the last few calls; the rest serves to find the same stretch in the log of
+  // another rank even if lines are missing.
   static constexpr std::size_t kMost = 64;
 
   void push_back(const RecentCall& call) {
@@ -36,7 +36,7 @@ class RecentCalls {
   std::size_t size() const { return calls_.size(); }
   bool empty() const { return calls_.empty(); }
 
-  // From the oldest on.
+  // By age, the oldest first.
   const RecentCall& operator[](std::size_t index) const {
     std::size_t at = oldest_ + index;
     return calls_[at < calls_.size() ? at : at - calls_.size()];

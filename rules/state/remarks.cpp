@@ -9,20 +9,22 @@
 namespace faultline {
 namespace {
 
-constexpr std::size_t kMostTexts = 256;        // of one process
-constexpr std::size_t kMostNotWarnings = 64;   // of these, so that chatter displaces no warning
+constexpr std::size_t kMostTexts = 256;  // of one process
+// of these, so that other texts do not displace warnings
+constexpr std::size_t kMostNotWarnings = 64;
 constexpr std::size_t kMostKept = 32768;       // of the job
-constexpr std::size_t kMostProcesses = 65536;  // a hostile log could name any number of them
+constexpr std::size_t kMostProcesses = 65536;  // because a hostile log could name any number
 constexpr std::size_t kMostVersion = 64;       // bytes
 constexpr std::size_t kMostVersions = 64;
 constexpr std::size_t kMostBytes = 2048;  // of one text
-constexpr std::size_t kShortNumber = 3;   // digits of a status, a count of retries, a device
-constexpr std::size_t kLongHex = 8;       // digits of a pointer or a key without 0x
+// digits; numbers of statuses, retries and devices are this short
+constexpr std::size_t kShortNumber = 3;
+constexpr std::size_t kLongHex = 8;  // digits; pointers and keys without 0x are this long
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_hex(char c) { return std::isxdigit(static_cast<unsigned char>(c)) != 0; }
 
-// What an address, a device or a path is made of.
+// The characters of addresses, devices and paths.
 bool in_word(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.' || c == ':' ||
          c == '-' || c == '/' || c == '%';
@@ -35,7 +37,7 @@ bool is_decimal_fraction(std::string_view word) {
 
 bool varies(std::string_view word, std::string_view word_before) {
   if (word.starts_with("0x")) return true;
-  // Segments of shared memory have random names.
+  // Shared memory segments have random names.
   if (word.find("nccl-") != std::string_view::npos) return true;
   if (std::ranges::all_of(word, is_digit))
     return word.size() > kShortNumber && word_before != "rank" && word_before != "ranks";
@@ -129,7 +131,7 @@ void Remarks::learn_version(std::uint32_t source, const Source& origin, const Sp
 
 std::string Remarks::nccl_version_of(const RemarkingProcess& process) const {
   if (const auto own = versions_.find(process.process); own != versions_.end()) return own->second;
-  // The line often stands without its process's name in front.
+  // The version line often does not name its process.
   const auto of_source = versions_by_source_.find(process.source);
   if (of_source != versions_by_source_.end()) return of_source->second;
   return all_versions_.size() == 1 ? *all_versions_.begin() : std::string();

@@ -1,6 +1,6 @@
-// Remarks: what processes said in words of their own, equal ones folded into one, and how their
-// communicators ended. What a text means is asked of the signatures when the job is looked at, so
-// rules that are loaded later apply to what was said before.
+// Remarks: free text that processes printed, with equal texts folded into one, and how their
+// communicators ended. The signatures explain a text only when the job is diagnosed, so rules that
+// are loaded later apply to earlier texts.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ struct Returned {
 struct SaidRemark {
   Remark remark;  // the first, as printed
   Speaker speaker;
-  std::uint64_t order = 0;  // among all that this process said and did
+  std::uint64_t order = 0;  // among all events of this process
   std::uint64_t last_order = 0;
   std::uint64_t count = 0;
   LineRef first;
@@ -39,7 +39,7 @@ struct SaidRemark {
   bool warns() const { return remark.level == "warn"; }
 };
 
-// How a process's communicators came to their ends.
+// How the communicators of a process ended.
 struct Endings {
   std::uint64_t destroyed = 0;
   std::optional<LineRef> aborted;  // the first abort, begun or done
@@ -53,7 +53,7 @@ struct RemarkingProcess {
   int launcher_rank = -1;
   std::vector<SaidRemark> said;  // in order
   Endings endings;
-  std::uint64_t dropped = 0;  // texts beyond what is kept
+  std::uint64_t dropped = 0;  // texts that were too many to keep
 
   bool ended_cleanly() const { return endings.destroyed > 0 && !endings.aborted; }
 };
@@ -66,12 +66,12 @@ class Remarks {
   const Speaking& processes() const { return processes_; }
   const RemarkingProcess* find(const ProcessKey& process) const;  // nullptr: said nothing
 
-  // 2.27.7+cuda12.8: what the process printed, else what its source did, else the only one that
-  // any did. Empty: not known.
+  // "2.27.7+cuda12.8": the version that the process printed; else its source's; else the only one
+  // in the job. Empty: not known.
   std::string nccl_version_of(const RemarkingProcess& process) const;
 
  private:
-  // Texts kept of one process, by what varies between equal ones taken out.
+  // The kept texts of one process, by the text without what varies.
   struct Known {
     std::map<std::string, std::size_t> by_text;
     std::uint64_t next_order = 0;
@@ -94,7 +94,7 @@ class Remarks {
   std::size_t kept_ = 0;
 };
 
-// The text without what varies between two sayings of the same thing: pointers, ports, long
+// The text without the parts that vary when the same thing is printed again: pointers, ports, long
 // numbers. Addresses, names of devices, ranks and status codes stay.
 std::string without_what_varies(std::string_view text);
 

@@ -5,9 +5,9 @@
 namespace faultline {
 namespace {
 
-// A hostile report could name any number of them.
+// Limits, because a hostile report could name any number.
 constexpr std::size_t kMostReports = 3;
-constexpr std::size_t kMostEntries = std::size_t{1} << 17;  // ranks of communicators, a report
+constexpr std::size_t kMostEntries = std::size_t{1} << 17;  // ranks of communicators in a report
 constexpr std::size_t kMostCommunicators = std::size_t{1} << 16;
 constexpr std::size_t kMostProcesses = std::size_t{1} << 16;
 constexpr std::size_t kMostOperations = 32;
@@ -18,7 +18,7 @@ void learn(ReportedProcess& process, const RankReport& said, const LineRef& line
   if (!said.host.empty()) process.host = said.host;
   if (said.pid != 0) process.pid = said.pid;
   if (said.cuda_device >= 0) process.cuda_device = said.cuda_device;
-  // That a process does not answer says more than that it lacks a communicator.
+  // A process that does not answer says more than a missing communicator.
   const bool known_silent = process.state == "dead" || process.state == "unresponsive";
   if (!said.state.empty() && !(known_silent && said.state == "missing")) process.state = said.state;
   if (!process.line.known() || !said.state.empty()) process.line = line;
@@ -54,8 +54,8 @@ void Reports::open(std::uint32_t source, const ReportOpened& opened) {
   report.names_all = opened.names_all;
 }
 
-// Reports of several sources may come at once. One that was pasted without its head is a report
-// too.
+// Reports of several sources may come at the same time. Lines without the head of a report start a
+// report too.
 JobReport& Reports::report_of(std::uint32_t source) {
   const auto known = std::find_if(reports_.rbegin(), reports_.rend(),
                                   [&](const JobReport& r) { return r.source == source; });
@@ -66,7 +66,7 @@ JobReport& Reports::report_of(std::uint32_t source) {
 
 const JobReport* Reports::from_last(std::size_t back) const {
   std::vector<const JobReport*> order;
-  // Nobody may answer a report for a while after a process is gone; the one before still holds.
+  // After a process is gone, ranks may not answer for a while; then the report before still holds.
   for (const JobReport& report : reports_)
     if (report.largest > 0 || !report.communicators.empty() || !report.processes.empty())
       order.push_back(&report);
@@ -145,7 +145,7 @@ void Reports::add_inspected(const RankReport& said, const LineRef& line) {
   learn(rank.process, said, line);
   if (rank.counts.size() == kMostOperations && !rank.counts.contains(said.operation)) return;
   ReportedRank::Count& count = rank.counts[said.operation];
-  // Numbers start anew when the job does; within a run they may come a little out of order.
+  // Numbers start again when the job does; within a run they may be slightly out of order.
   constexpr std::uint64_t kOutOfOrder = 64;
   if (*said.completed > count.count || *said.completed + kOutOfOrder < count.count)
     count = {*said.completed, line};

@@ -1,5 +1,6 @@
-// Reports: what tools said of the job's ranks. Of ncclras the last reports are kept, for a rank
-// that stands still between two of them is stuck; of the others, the last word on each rank.
+// Reports: what tools said about the job's ranks. The last few reports of ncclras are kept, because
+// a rank that does not move between two of them is stuck. Of other tools, the last state of each
+// rank is kept.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,7 @@
 
 namespace faultline {
 
-// As the tool names it: ncclras knows a process by address and pid.
+// Names as the tool has them: ncclras identifies a process by address and pid.
 struct ReportedProcess {
   std::string host;
   std::int64_t pid = 0;
@@ -42,7 +43,7 @@ struct ReportedCommunicator {
   std::string errors;
   LineRef line;
   std::map<int, ReportedRank> ranks;
-  // "15 ranks have launched up to operation 468": some of them may be named besides.
+  // "15 ranks have launched up to operation 468": some of these ranks may also be named.
   struct Crowd {
     std::string operation;
     std::uint64_t count = 0;
@@ -57,24 +58,24 @@ struct JobReport {
   std::uint32_t source = 0;
   bool names_all = false;
   std::optional<Timestamp> time;
-  int largest = 0;                                            // ranks of the largest communicator
-  int seen = 0;                                               // ranks of that one which answered
-  std::map<std::string, ReportedCommunicator> communicators;  // by id; those that are named
-  std::vector<ReportedProcess> processes;                     // named without a rank
-  std::size_t entries = 0;                                    // ranks kept
+  int largest = 0;  // ranks of the largest communicator
+  int seen = 0;     // ranks of that communicator that answered
+  std::map<std::string, ReportedCommunicator> communicators;  // by id; only those that are named
+  std::vector<ReportedProcess> processes;  // processes that are named without a rank
+  std::size_t entries = 0;                 // number of ranks that are kept
 };
 
-// What completed, by NCCL's Inspector.
+// Completed operations, by NCCL's Inspector.
 struct InspectedCommunicator {
   int nranks = 0;
   std::map<int, ReportedRank> ranks;
 };
 
-// What a process's proxy waited for when it was asked.
+// What the proxy of a process waited for at the time of its dump.
 struct ProxyWaits {
   std::uint32_t source = 0;
   std::string host;
-  int rank = -1;  // of the job, where the sender or a launcher says it
+  int rank = -1;  // in the job, if the sender or a launcher says it
   int gpu = 0;
   int network = 0;
   LineRef gpu_line;
@@ -85,11 +86,11 @@ class Reports {
  public:
   void apply(std::uint32_t source, const Batch& batch, const Event& event);
 
-  // Of ncclras: the last report, and the one before it. nullptr: there is none.
+  // The last report of ncclras, and the one before. nullptr: there is none.
   const JobReport* latest() const { return from_last(0); }
   const JobReport* before() const { return from_last(1); }
 
-  // By the last event of ncclras's monitor about each process.
+  // The last event of ncclras's monitor for each process.
   using Processes = std::map<std::pair<std::string, std::int64_t>, ReportedProcess>;
   const Processes& monitored() const { return monitored_; }
 
@@ -106,7 +107,7 @@ class Reports {
   void add(std::uint32_t source, const Speaker& speaker, const ProxyOperation& operation,
            const LineRef& line);
 
-  std::deque<JobReport> reports_;  // as they began
+  std::deque<JobReport> reports_;  // in the order in which they began
   Processes monitored_;
   std::map<std::string, InspectedCommunicator> inspected_;
   std::size_t inspected_ranks_ = 0;

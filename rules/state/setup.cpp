@@ -10,8 +10,8 @@
 namespace faultline {
 namespace {
 
-// What a log's text could make grow ends here. A process of a real job has some 60 answers, 20
-// communicators, and 4 kinds of links in each.
+// Limits, because a hostile log could print any number. A process of a real job has about 60
+// answers, 20 communicators, and 4 kinds of links in each.
 constexpr std::size_t kMostProcesses = 65536;
 constexpr std::size_t kMostAnswers = 256;
 constexpr std::size_t kMostAnswersOfCommunicator = 16;
@@ -35,7 +35,8 @@ std::string name_of_link(std::string_view transport, Direction direction, bool g
   return fmt::format("link {} {} {}", transport, static_cast<int>(direction), gdr);
 }
 
-// Adds a communicator; an old one that has ended makes room. nullptr: there are too many.
+// Adds a communicator; if there are too many, it takes the place of one that has ended. nullptr:
+// none has.
 CommunicatorSetup* new_communicator(ProcessSetup& process, std::int64_t thread) {
   std::vector<CommunicatorSetup>& all = process.communicators;
   if (all.size() >= kMostCommunicators) {
@@ -48,7 +49,7 @@ CommunicatorSetup* new_communicator(ProcessSetup& process, std::int64_t thread) 
   return &fresh;
 }
 
-// The latest one of which this is true.
+// Returns the latest communicator for which the predicate holds.
 template <class Is>
 CommunicatorSetup* latest(ProcessSetup& process, Is&& is) {
   std::vector<CommunicatorSetup>& all = process.communicators;
@@ -62,7 +63,7 @@ CommunicatorSetup* named(ProcessSetup& process, std::uint64_t communicator) {
   });
 }
 
-// Lines of this thread belong to the communicator that it is setting up.
+// The communicator that this thread is setting up.
 CommunicatorSetup* in_progress(ProcessSetup& process, std::int64_t thread) {
   if (thread == 0) return nullptr;
   return latest(process,
@@ -74,7 +75,7 @@ CommunicatorSetup* without_name(ProcessSetup& process, std::int64_t thread) {
   return open != nullptr && open->communicator == 0 ? open : nullptr;
 }
 
-// NCCL up to 2.18.1 names a communicator in the last line of its set-up only.
+// NCCL up to 2.18.1 names a communicator only in the last line of its setup.
 bool may_be_named_later(const ProcessSetup& process) { return !process.prints_starts; }
 
 bool can_have(const CommunicatorSetup& communicator, const PeerConnection& connection) {
@@ -87,7 +88,7 @@ CommunicatorSetup* communicator_of(ProcessSetup& process, const PeerConnection& 
   if (CommunicatorSetup* open = in_progress(process, connection.thread)) return open;
   if (may_be_named_later(process) && !connection.shared && connection.thread != 0)
     return new_communicator(process, connection.thread);
-  // Connected when first used, by a thread of its own.
+  // Connected at the first use, by the communicator's own thread.
   CommunicatorSetup* its_own = latest(process, [&](const CommunicatorSetup& c) {
     return c.thread == connection.thread && connection.thread != 0 && can_have(c, connection);
   });
@@ -100,7 +101,7 @@ CommunicatorSetup* communicator_of(ProcessSetup& process, const PeerConnection& 
   return unknown != nullptr ? unknown : new_communicator(process, 0);
 }
 
-// `setting` is about the communicator that its thread sets up, else about the latest one.
+// The communicator that the thread is setting up; else the latest one.
 CommunicatorSetup* communicator_of(ProcessSetup& process, std::int64_t thread) {
   if (CommunicatorSetup* open = in_progress(process, thread)) return open;
   if (may_be_named_later(process) || process.communicators.empty())
@@ -114,7 +115,7 @@ void begin(ProcessSetup& process, const CommunicatorInit& init) {
                        known->nranks == init.nranks && (!known->complete || init.complete);
   if (!init.complete) process.prints_starts = true;
   if (!goes_on) {
-    if (known != nullptr) known->ended = true;  // its pointer is used again
+    if (known != nullptr) known->ended = true;  // its pointer is reused
     CommunicatorSetup* fresh = without_name(process, init.thread);
     if (fresh == nullptr) fresh = new_communicator(process, init.thread);
     if (fresh == nullptr) return;
@@ -170,8 +171,8 @@ void Setup::remember_speaker(std::uint32_t source, int launcher_rank, const Proc
   last.known = true;
 }
 
-// Up to 2.21 the version stands on a line of its own, without a frame: the process wrote it that
-// wrote the line before, or at least one on its host.
+// Up to 2.21 the version is on a line of its own that names no process. It belongs to the process
+// of the line before, or at least to one on its host.
 ProcessSetup* Setup::last_to_speak(std::uint32_t source, int launcher_rank) {
   const auto last = last_speakers_.find({source, launcher_rank});
   if (last == last_speakers_.end() || last->second.several_hosts) return nullptr;
@@ -231,7 +232,7 @@ void Setup::learn(ProcessSetup& process, const PeerConnection& connection, const
     link = links.insert(links.end(),
                         Link{transport, direction, connection.gdr, connection.shared, {}, 0});
   }
-  // Where one line stands for both directions, the sender prints it.
+  // If one line stands for both directions, the sender prints it.
   const bool is_receiver =
       direction == Direction::receive ||
       (direction == Direction::both && communicator->rank >= 0 &&
@@ -262,7 +263,7 @@ void Setup::add_answer(std::vector<AnswerGiven>& answers, std::size_t most, Word
                        Word value) const {
   const auto place = std::ranges::lower_bound(answers, question, {}, &AnswerGiven::question);
   if (place != answers.end() && place->question == question) {
-    // A list that was empty at first was not the answer yet.
+    // An empty first value is replaced: it was not the answer yet.
     if (words_.text(place->value).empty())
       place->value = value;
     else if (place->value != value)

@@ -1,5 +1,5 @@
-// Setup: what a start looked like. The settings every process told, and per communicator how its
-// ranks were connected.
+// Setup: how a job started: the settings that each process printed, and for each communicator how
+// its ranks were connected.
 #pragma once
 
 #include <cstdint>
@@ -24,19 +24,19 @@ namespace faultline {
 struct AnswerGiven {
   Word question = kNoWord;
   Word value = kNoWord;
-  std::optional<Word> later;  // another answer that the same process gave afterwards
+  std::optional<Word> later;  // a later, different answer of the same process
 };
 
 enum class Direction : std::uint8_t { both, send, receive };
 
-// The connections of one rank that are made alike.
+// The connections of one rank that are of the same kind.
 struct Link {
   Word transport = kNoWord;  // P2P/CUMEM, SHM/direct, NET/IB
   Direction direction = Direction::both;
   bool gdr = false;
   bool shared = false;        // for point-to-point traffic
   std::vector<int> peers;     // ranks of the communicator, sorted; the first few
-  std::uint64_t devices = 0;  // a bit for each NIC it uses, by its number
+  std::uint64_t devices = 0;  // a bit for each NIC, by its index
 };
 
 struct StepDone {
@@ -46,15 +46,15 @@ struct StepDone {
 
 // One rank of one communicator, as it was set up.
 struct CommunicatorSetup {
-  std::uint64_t communicator = 0;  // 0: no line tells which one
+  std::uint64_t communicator = 0;  // 0: not known
   int rank = -1;
   int nranks = 0;
-  int nodes = 0;                     // 0: not told
-  int rings = 0;                     // 0: not told; only its rank 0 does
+  int nodes = 0;                     // 0: not known
+  int rings = 0;                     // 0: not known; only rank 0 prints it
   std::vector<AnswerGiven> answers;  // "channels collective"
   std::vector<Link> links;
   std::vector<StepDone> steps;
-  std::int64_t thread = 0;  // that set it up
+  std::int64_t thread = 0;  // the thread that set it up
   bool complete = false;
   bool ended = false;
 };
@@ -64,8 +64,8 @@ struct ProcessSetup {
   std::string host;  // as its lines name it, else as the sender does; empty: not known
   std::uint32_t source = 0;
   std::vector<AnswerGiven> answers;              // sorted by question
-  std::vector<CommunicatorSetup> communicators;  // in the order of their beginning
-  bool prints_starts = false;                    // its NCCL has a line for the beginning of an init
+  std::vector<CommunicatorSetup> communicators;  // in the order in which they began
+  bool prints_starts = false;                    // its NCCL prints a line when an init begins
 };
 
 class Setup {
@@ -74,15 +74,16 @@ class Setup {
 
   using SetUp = Arranged<ProcessSetup, ByProcess>;
   const SetUp& processes() const { return processes_; }
-  const ProcessSetup* find(const ProcessKey& process) const;  // nullptr: it told nothing
+  const ProcessSetup* find(const ProcessKey& process) const;  // nullptr: it printed nothing
 
   const std::string& text(Word word) const { return words_.text(word); }
 
-  // nullptr: it gave none.
+  // nullptr: there is no answer.
   const std::string* answer(const ProcessSetup& process, std::string_view question) const;
   const std::string* answer(const CommunicatorSetup& communicator, std::string_view question) const;
 
-  // A line in which a process of this host said so, and that process: the last of them that did.
+  // A line in which a process of this host said so, and the process: the last one in the order of
+  // processes.
   struct Said {
     std::size_t process = 0;  // index into processes()
     LineRef line;
@@ -117,7 +118,7 @@ class Setup {
   SetUp processes_;
   std::map<ProcessKey, std::size_t> known_;
   std::map<LineKey, Said> lines_;
-  // By source, and by the rank that a launcher puts in front of its lines.
+  // By source and by the rank that a launcher prints in front of lines.
   std::map<std::pair<std::uint32_t, int>, LastSpeaker> last_speakers_;
 };
 

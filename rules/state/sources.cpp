@@ -44,7 +44,7 @@ std::uint32_t Sources::apply(const Source& source, const Batch& batch, Timestamp
   state.end = batch.end;
   const auto of_kernel = batch.dialects.find("kernel");
   if (of_kernel != batch.dialects.end() && state.dialects["kernel"] == of_kernel->second)
-    kernel_logs_.add(source.name);  // its first
+    kernel_logs_.add(source.name);  // the first kernel lines of this source
   for (const Speaker& speaker : batch.speakers) {
     std::string host = short_host(speaker.host);
     constexpr std::size_t kMostProcesses = 64;
@@ -80,7 +80,7 @@ NamedHost Sources::whose(std::uint32_t index) const {
   const std::string& path = state.source.name;
   if (std::string known = host_names_.known_in(path); !known.empty())
     return {std::move(known), HostTold::by_path_and_lines};
-  // Lines of several hosts are nobody's by the name of their file.
+  // If lines name several hosts, the name of the file does not decide.
   if (!state.spoken_hosts.empty()) return {};
   std::string host = host_names_.numbered_like_one(path);
   if (host.empty()) host = kernel_logs_.host_in(path, host_names_);

@@ -1,4 +1,4 @@
-// The sources of a job, and what host a line belongs to when it does not say.
+// The sources of a job, and the host of a line that names none.
 #pragma once
 
 #include <cstdint>
@@ -15,15 +15,15 @@
 
 namespace faultline {
 
-// node7.cluster.local -> node7, as NCCL prints it. Addresses stay whole.
+// node7.cluster.local -> node7, as NCCL prints it. Addresses are not cut.
 std::string short_host(std::string_view host);
 
-// Where it is told whose machine the lines of a source tell of, the firmest first.
+// How the host of a source's lines is known, the most reliable first.
 enum class HostTold {
   by_sender,
-  by_lines,           // the one host that they name
-  by_path_and_lines,  // a host that lines elsewhere in the job name
-  by_path_alone,      // folder or file are named as hosts are, and nothing bears it out
+  by_lines,           // the only host that its lines name
+  by_path_and_lines,  // its path has a host that lines elsewhere in the job name
+  by_path_alone,      // its folder or file looks like the name of a host; nothing confirms it
   nowhere,
 };
 
@@ -38,10 +38,10 @@ struct SourceState {
   std::uint64_t lines = 0;
   std::uint64_t recognized = 0;
   std::map<std::string, std::uint64_t> dialects;
-  std::map<std::string, std::uint64_t> subsystems;           // of NCCL: lines that no fact came of
+  std::map<std::string, std::uint64_t> subsystems;           // of NCCL: lines that gave no fact
   std::set<std::string> spoken_hosts;                        // hosts that its lines name
-  std::set<std::pair<std::string, std::int64_t>> processes;  // that printed it: the first few
-  std::optional<std::int64_t> first_wall_us;  // of the lines that carry a date and say something
+  std::set<std::pair<std::string, std::int64_t>> processes;  // the first few that printed it
+  std::optional<std::int64_t> first_wall_us;                 // of dated lines that gave a fact
   std::optional<std::int64_t> last_wall_us;
   Timestamp first_received;
   Timestamp last_received;
@@ -50,7 +50,7 @@ struct SourceState {
 
 class Sources {
  public:
-  // Index of the source, which is added if it is new.
+  // Returns the index of the source; a new source is added.
   std::uint32_t apply(const Source& source, const Batch& batch, Timestamp received);
 
   const std::vector<SourceState>& all() const { return all_; }
@@ -58,10 +58,10 @@ class Sources {
   std::optional<std::uint32_t> index_of(std::string_view name) const;
   const SourceState& at(std::uint32_t index) const { return all_[index]; }
 
-  // Every host that a line, a path's owner or a sender has named.
+  // Every host that a line or a sender has named.
   const std::set<std::string>& hosts() const { return hosts_; }
 
-  // Whose machine the lines of this source tell of when they name none.
+  // The host of this source's lines that name none.
   NamedHost whose(std::uint32_t index) const;
   std::string host_of(std::uint32_t index) const { return whose(index).host; }
 

@@ -7,7 +7,7 @@
 namespace faultline {
 namespace {
 
-// A log's text can grow none of these further.
+// Limits, because a hostile log could print any number.
 constexpr std::size_t kMostRanks = 65536;
 constexpr std::size_t kMostTimeouts = 16;  // of one rank
 constexpr std::size_t kMostGroups = 64;
@@ -26,7 +26,7 @@ void keep(std::vector<TorchLine<Fact>>& lines, const Fact& fact, LineRef line) {
   if (lines.size() < kMostLines) lines.push_back({fact, std::move(line)});
 }
 
-// Horovod prints who is waited for again each minute, for as long as it is so: a line for each
+// Horovod repeats each minute which ranks are waited for, as long as it is so: a line for each
 // tensor, or one list.
 void forget_earlier_report(std::vector<TorchLine<DesyncEntry>>& told, std::uint32_t source,
                            std::uint64_t line) {
@@ -39,7 +39,7 @@ void forget_earlier_report(std::vector<TorchLine<DesyncEntry>>& told, std::uint3
     std::erase_if(told, is_of_source);
 }
 
-// "[Rank 3] NCCL watchdog thread terminated": before lines had a label, this was all.
+// "[Rank 3] NCCL watchdog thread terminated": in old versions, the only sign of the rank.
 int rank_in_front(std::string_view text) {
   constexpr std::string_view kBefore = "[Rank ";
   constexpr std::size_t kMostDigits = 6;
@@ -54,7 +54,7 @@ int rank_in_front(std::string_view text) {
 }
 
 void add_timeout(TorchRank& rank, const WatchdogTimeout& timeout, LineRef line) {
-  // Each time-out is told two or three times.
+  // Each timeout is reported two or three times.
   for (const TorchTimeout& known : rank.timeouts)
     if (known.timeout.sequence == timeout.sequence && known.timeout.operation == timeout.operation)
       return;
@@ -62,8 +62,8 @@ void add_timeout(TorchRank& rank, const WatchdogTimeout& timeout, LineRef line) 
   rank.timeouts.push_back({timeout, std::move(line)});
 }
 
-// "what():  [Rank 3] Watchdog caught": the end of a process repeats what its watchdog said, with no
-// label in front; then the number is its place in some group.
+// "what():  [Rank 3] Watchdog caught": the end of a process repeats its watchdog's message
+// without the label; the number is then its rank in some group.
 bool repeats(const std::map<std::pair<int, std::string>, TorchRank>& ranks, std::uint32_t source,
              const WatchdogTimeout& timeout) {
   constexpr std::size_t kMostAsked = 4096;
@@ -80,19 +80,19 @@ bool repeats(const std::map<std::pair<int, std::string>, TorchRank>& ranks, std:
 }
 
 void add_standing(TorchRank& rank, const WatchdogStatus& status, LineRef line) {
-  // The line of the time-out names the rank only; the one behind it names the group.
+  // The line of the timeout names only the rank; the next one names the group.
   if (status.failed)
     for (TorchTimeout& known : rank.timeouts)
       if (known.timeout.group.name.empty() && known.timeout.sequence == status.failed)
         known.timeout.group = status.group;
   const std::string& name = status.group.name;
-  if (name.empty() && status.group.id > 0) return;  // nobody knows which of several it is
+  if (name.empty() && status.group.id > 0) return;  // it is not known which of several groups it is
   if (rank.standings.size() == kMostGroups && !rank.standings.contains(name)) return;
   TorchStanding& standing = rank.standings[name];
   standing.description = status.group.description;
   standing.group_rank = status.group.rank;
   standing.enqueued = status.enqueued;
-  // 2.3 printed garbage where nothing was completed.
+  // PyTorch 2.3 printed garbage if nothing had completed.
   standing.completed = status.completed;
   if (standing.completed && standing.enqueued && *standing.completed > *standing.enqueued)
     standing.completed.reset();
@@ -129,7 +129,7 @@ void Torch::say(TorchRank& rank, std::string text, const PythonException* except
       known.last = std::move(line);
       return;
     }
-  // Of many the first ones tell what began, and the last one how it ended.
+  // Of many, the first show what began, and the last shows how it ended.
   if (rank.said.size() == kMostSaid) {
     if (rank.said.back().exception || exception != nullptr) return;
     rank.said.pop_back();
@@ -188,7 +188,7 @@ void Torch::apply(std::uint32_t source, const Source& origin, const Batch& batch
     keep(barriers_, *barrier, line());
   } else if (const auto* unused = std::get_if<UnusedParameters>(&event.fact)) {
     UnusedParameters told = *unused;
-    // DDP counts ranks in the group whose gradients it reduces.
+    // DDP prints the rank in the group whose gradients it reduces.
     if (const int rank = speaker.rank >= 0 ? speaker.rank : origin.rank; rank >= 0)
       told.rank = rank;
     keep(unused_, told, line());
@@ -199,14 +199,14 @@ void Torch::apply(std::uint32_t source, const Source& origin, const Batch& batch
   }
 }
 
-// Of the threads of a process the main one is kept: py-spy names it, faulthandler and gdb print it
-// last. A dump prints one process after the other, or a few at once.
+// Of each process, the main thread is kept: py-spy names it, faulthandler and gdb print it last. A
+// dump prints processes one after the other, or a few at once.
 void Torch::keep_stack(StackTop stack, LineRef line) {
   constexpr std::string_view kMain = "MainThread";
   constexpr std::size_t kMostAtOnce = 64;
   const auto of_same_process = [&](const TorchLine<StackTop>& known) {
     return known.line.source == line.source && known.fact.rank == stack.rank &&
-           // gdb gives each thread a number of its own.
+           // In gdb's stacks, each thread has its own number in place of the pid.
            (stack.tool == "gdb" ? known.fact.tool == "gdb" : known.fact.pid == stack.pid);
   };
   const auto first =

@@ -1,5 +1,5 @@
-// Torch: what PyTorch, Python and the launchers said of each rank: how far it came, what it waited
-// for, what it raised, how it ended. What a text means is asked of the signatures later.
+// Torch: what PyTorch, Python and launchers said about each rank: how far it came, what it waited
+// for, what it raised, how it ended. The signatures explain texts later.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct TorchTimeout {
   LineRef line;
 };
 
-// The last that a rank said of a group.
+// The last status of a rank in a group.
 struct TorchStanding {
   std::string description;
   int group_rank = -1;
@@ -32,20 +32,20 @@ struct TorchSaying {
   std::optional<PythonException> exception;
   std::string text;  // "ValueError: ...", as the signatures see it
   LineRef line;
-  LineRef last;  // where it stood last
+  LineRef last;  // where it last occurred
 };
 
 struct TorchRank {
-  int rank = -1;         // -1: no label tells whose lines these are
-  bool guessed = false;  // its lines name only its place in a group
-  std::string host;      // as its lines name it; empty: they do not
+  int rank = -1;         // -1: no label says it
+  bool guessed = false;  // its lines give only its rank in a group
+  std::string host;      // as its lines name it; empty: not known
   std::uint32_t source = 0;
   std::vector<TorchTimeout> timeouts;              // in order
   std::map<std::string, TorchStanding> standings;  // by the group's name
-  std::optional<LineRef> signalled;                // it was told of a time-out
+  std::optional<LineRef> signalled;                // it was told of another rank's timeout
   int told_by = -1;
-  std::optional<LineRef> stuck;  // its watchdog
-  bool gil = false;              // because Python's lock is held
+  std::optional<LineRef> stuck;  // its watchdog was stuck
+  bool gil = false;              // because Python's lock (GIL) was held
   std::vector<TorchSaying> said;
 };
 
@@ -59,7 +59,7 @@ class Torch {
  public:
   void apply(std::uint32_t source, const Source& origin, const Batch& batch, const Event& event);
 
-  // By rank; the lines that name none come first, by source.
+  // By rank; lines without a rank come first, by source.
   std::vector<const TorchRank*> ranks() const;
 
   // In the order in which they came.
@@ -68,13 +68,13 @@ class Torch {
   const std::vector<TorchLine<DesyncEntry>>& desync() const { return desync_; }
   const std::vector<TorchLine<BarrierMissed>>& barriers() const { return barriers_; }
   const std::vector<TorchLine<UnusedParameters>>& unused() const { return unused_; }
-  // The main thread's of each process, the latest of it.
+  // For each process, the latest stack of its main thread.
   const std::vector<TorchLine<StackTop>>& stacks() const { return stacks_; }
 
   bool empty() const { return ranks_.empty() && exits_.empty() && called_.empty(); }
 
  private:
-  // A rank, or the source of lines that name none.
+  // A rank, or the source of lines without a rank.
   using Key = std::pair<int, std::string>;  // the rank, else the source
 
   TorchRank* rank_at(std::uint32_t source, const Source& origin, const Speaker& speaker,

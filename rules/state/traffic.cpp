@@ -5,7 +5,7 @@
 namespace faultline {
 namespace {
 
-// Two for each pair among 1,024 ranks, and some more.
+// Enough for two for each pair among 1,024 ranks.
 constexpr std::size_t kMostFlows = 2'200'000;
 
 constexpr std::uint64_t kMostCount = (std::uint64_t{1} << 55) - 1;
@@ -120,7 +120,7 @@ void Traffic::apply(const Entered& entered, std::uint32_t source, const Batch& b
   }
 }
 
-// Lines are kept by their lower half; the last one is known whole.
+// Only the lower halves of lines are kept; the last line is known in full.
 std::optional<std::uint64_t> Flow::line_of(std::uint64_t which) const {
   if (which >= calls || which + kLines < calls) return std::nullopt;
   const std::uint32_t low = lines[which % kLines];

@@ -5,7 +5,7 @@
 namespace faultline {
 namespace {
 
-constexpr std::size_t kMostForms = 4096;  // of a job; each source has a few
+constexpr std::size_t kMostForms = 4096;  // in a job; each source has a few
 
 }  // namespace
 

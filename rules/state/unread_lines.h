@@ -1,5 +1,4 @@
-// Lines that look like trouble and that nobody reads: one of each form, in whatever sources it
-// stands.
+// Lines that look like trouble and that no rule reads: one for each form, over all sources.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +14,8 @@ namespace faultline {
 struct UnreadLine {
   TroubleKind tells = TroubleKind::none;
   LineRef line;               // the first, by the name of its source
-  Speaker speaker;            // of it
-  std::uint32_t sources = 0;  // in which it stands
+  Speaker speaker;            // of that line
+  std::uint32_t sources = 0;  // in which this form occurs
 };
 
 class UnreadLines {

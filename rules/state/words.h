@@ -1,4 +1,5 @@
-// Texts that many say, kept once: the settings of a thousand processes are mostly the same words.
+// Texts that many processes print, stored once: the settings of a thousand processes are mostly the
+// same.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +18,13 @@ class Words {
   // The number of this text; kNoWord if there are too many already. A very long text is cut.
   Word learn(std::string_view text);
 
-  // kNoWord if it was never learnt.
+  // kNoWord if it was never learned.
   Word find(std::string_view text) const;
 
   const std::string& text(Word word) const { return texts_[word]; }
 
  private:
-  std::deque<std::string> texts_;  // a deque, for the views below to stay valid
+  std::deque<std::string> texts_;  // a deque, so that the views below stay valid
   std::unordered_map<std::string_view, Word> known_;
 };
 

@@ -14,7 +14,7 @@ namespace {
 
 const std::vector<std::size_t> kNone;
 
-// What tells one worker of a process from another.
+// Distinguishes the workers of a process.
 using WorkerKey = std::tuple<std::string, std::int64_t, std::uint32_t, std::string>;
 
 WorkerKey key_of(const Member& member) {
@@ -23,7 +23,7 @@ WorkerKey key_of(const Member& member) {
     which = init->gpu.empty() && init->cuda_device >= 0
                 ? fmt::format("device {}", init->cuda_device)
                 : init->gpu;  // 2.4 prints no busId
-  // Without a pid, processes can be told apart only by where their lines came from.
+  // Without a pid, processes can be distinguished only by the source of their lines.
   bool known = member.pid != 0 && !member.host.empty();
   return {member.host, member.pid, known ? 0 : member.source, which};
 }
@@ -36,8 +36,8 @@ const Communicator* world_of(const std::vector<Communicator>& communicators) {
   return world;
 }
 
-// Where the Init line that tells a worker's rank was lost, the others of its host may: frameworks
-// number the ranks of a host in the order of its devices.
+// Infers the rank of a worker whose Init line was lost from the other workers of its host:
+// frameworks number the ranks of a host in the order of its devices.
 class Seats {
  public:
   Seats(const Progress& progress, const std::vector<Worker>& workers, int expected)
@@ -55,7 +55,7 @@ class Seats {
     }
   }
 
-  // -1: nothing tells.
+  // -1: not known.
   int rank_of(const Worker& worker) const {
     const auto host = hosts_.find(worker.host);
     const int device = device_of(worker);
@@ -73,7 +73,7 @@ class Seats {
 
   struct Host {
     int known = 0;
-    int first = 0;  // the rank that its device 0 would have
+    int first = 0;  // the rank of its device 0
     bool regular = true;
   };
 
@@ -98,13 +98,13 @@ void infer_ranks(const Progress& progress, std::vector<Worker>& workers, int exp
       unknown.push_back(&worker);
     }
   }
-  // The last one must be who is left.
+  // The last unknown worker must have the last free rank.
   if (unknown.size() == 1 && free.size() == 1 &&
       workers.size() == static_cast<std::size_t>(expected))
     unknown.front()->rank = *free.begin();
 }
 
-// Whether the places in this communicator are the ranks of the job.
+// Whether the ranks in this communicator are the ranks of the job.
 bool is_of_all(const Communicator& world, const Members& members, const RankTies& ties) {
   if (world.nranks < ties.at_least) return false;
   int agree = 0;
@@ -117,7 +117,7 @@ bool is_of_all(const Communicator& world, const Members& members, const RankTies
   return differ <= agree;
 }
 
-// A label in a log of several processes tells of some of its lines, not of all.
+// Removes the ties of sources with several workers: a label there is about some lines only.
 RankTies of_single_workers(const Members& members, const std::vector<std::size_t>& of,
                            const std::vector<std::size_t>& of_member, const RankTies& ties) {
   std::map<std::uint32_t, std::set<std::size_t>> in_source;
@@ -130,8 +130,8 @@ RankTies of_single_workers(const Members& members, const std::vector<std::size_t
   return single;
 }
 
-// Two places in a communicator are two ranks. Who names both alike counts something else: files
-// named "rank1-0" and "rank1-1", processes of several jobs.
+// Whether ties give the same rank to two members of a communicator. Then they count something else:
+// files named "rank1-0" and "rank1-1", or processes of several jobs.
 bool name_two_alike(const Members& members, const std::vector<Communicator>& communicators,
                     const std::vector<std::size_t>& of_member, const RankTies& ties) {
   for (const Communicator& communicator : communicators) {
@@ -147,7 +147,7 @@ bool name_two_alike(const Members& members, const std::vector<Communicator>& com
   return false;
 }
 
-// The only one whose lines stand in a source is the one that others know by its rank.
+// If a source has lines of only one worker, the source's rank is the worker's.
 void take_ranks_of_sources(const Members& members, const RankTies& ties,
                            std::vector<Worker>& workers) {
   std::map<std::uint32_t, std::vector<Worker*>> by_source;
@@ -176,7 +176,8 @@ Workers workers_of(const Progress& progress, const std::vector<Communicator>& co
   std::vector<Worker> found;
   std::vector<std::size_t> of_member(members.size());
 
-  // Members with a GPU make workers; those without one (no Init line) join the process's worker.
+  // Members with a GPU make workers; members without one (no Init line) join a worker of their
+  // process.
   auto place = [&](std::size_t index, const WorkerKey& key) {
     auto [at, is_new] = known.try_emplace(key, found.size());
     if (is_new)

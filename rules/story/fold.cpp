@@ -12,7 +12,7 @@
 namespace faultline {
 namespace {
 
-// What each of its findings explains is asked of every other one.
+// Each finding of a class is compared with every other finding, so their number is bounded.
 constexpr std::size_t kMostOfAClass = 256;
 
 bool matters_more(const Suspicion& a, const Suspicion& b) {
@@ -42,7 +42,7 @@ Suspicion folded(std::vector<Suspicion>::iterator begin, std::vector<Suspicion>:
 
 void fold_what_is_over_budget(std::vector<Suspicion>& found) {
   if (found.size() <= kMostOfAClass) return;
-  // What is harmless, or not of the job, is not mixed with what is.
+  // Harmless findings, and those that are not of the job, are not mixed with the others.
   std::map<std::tuple<Cause, bool, bool>, std::vector<Suspicion>> alike;
   for (Suspicion& suspicion : found) {
     const Finding& finding = suspicion.finding;

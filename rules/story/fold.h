@@ -1,5 +1,5 @@
-// A sender can multiply findings: a line for each of its GPUs, hosts and codes. What is over a
-// budget becomes one finding that counts the others and names their parts.
+// A sender can multiply findings: a line for each of its GPUs, hosts and codes. Findings over a
+// budget become one finding that counts the others and names their parts.
 #pragma once
 
 #include <vector>
@@ -8,9 +8,8 @@
 
 namespace faultline {
 
-// Of each class, the few that matter most stay as they are: those of the job's parts, the worst,
-// the firmest, the earliest. Ids are set by whoever calls; what is folded into one has an id of its
-// own.
+// The findings of a class that matter most stay as they are: the most severe, the firmest, the
+// earliest. The caller sets the ids; the folded finding has an id of its own.
 void fold_what_is_over_budget(std::vector<Suspicion>& found);
 
 }  // namespace faultline

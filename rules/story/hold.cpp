@@ -7,7 +7,8 @@
 namespace faultline {
 namespace {
 
-// Something did not come of a rank or a host whose logs may still grow.
+// Whether something did not come, or was not called, and the logs of its rank or host may still
+// grow.
 bool waits_for_its_own_lines(const View& view, const Finding& finding) {
   if (!is(finding.cause, Trait::absence) && !is(finding.cause, Trait::of_calls)) return false;
   const std::set<int> ranks(finding.subject.ranks.begin(), finding.subject.ranks.end());

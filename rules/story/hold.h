@@ -1,4 +1,4 @@
-// What is not to be told yet: while logs arrive, a finding may be undone by the next line.
+// Findings that are not reported yet: while logs arrive, the next line may undo a finding.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace faultline {
 
-// Marks those that wait for what may still come. Ids must be known.
+// Marks the findings that wait for what may still come. Ids must be set.
 void hold_back(const View& view, std::vector<Candidate>& candidates);
 
 }  // namespace faultline

@@ -44,9 +44,9 @@ void take_for_accounted(const Grounds& grounds, Candidate& candidate) {
     add(grounds, candidate, Ground::accounts_alone);
 }
 
-// Ranks go on queueing calls for a while after one of them cannot end, some more and some less.
-// Where ranks were shown to have called what does not fit together, others that are a few calls
-// short need not have stopped.
+// Ranks go on queueing calls for a while after one of them cannot end, some more and some less. If
+// calls were shown not to fit together, other ranks that are a few calls short need not have
+// stopped.
 void doubt_who_queued_less(const Grounds& grounds, std::vector<Candidate>& candidates) {
   if (std::ranges::none_of(candidates, is_a_disagreement)) return;
   for (Candidate& candidate : candidates)
@@ -65,11 +65,11 @@ void weigh(const Grounds& grounds, std::vector<Candidate>& candidates) {
   const bool stopped = std::ranges::any_of(candidates, stops_job);
   const bool ended = std::ranges::any_of(candidates, tells_an_end);
   for (Candidate& candidate : candidates) {
-    // That results are wrong is a fault in its own right, whatever else stopped the job.
+    // Wrong results are a fault in its own right, whatever else stopped the job.
     if (candidate.symptom || is_a_disagreement(candidate) ||
         candidate.suspicion.verdict == Verdict::corrupt)
       continue;
-    // A cause may say itself how the job ended. What no clock places must account for that.
+    // A cause may say itself how the job ended. A cause without a time must explain that, too.
     const bool unplaced = candidate.suspicion.sure.has(Ground::time_open);
     if (!stopped && !(ended && unplaced)) continue;
     const bool explains = std::ranges::any_of(candidate.effects, [&](std::size_t e) {
@@ -94,7 +94,7 @@ void state_confidence(const Grounds& grounds, std::vector<Candidate>& candidates
                       std::size_t unheard) {
   for (Candidate& candidate : candidates) {
     if (candidate.borne_out) add(grounds, candidate, Ground::borne_out);
-    // Of ranks that never came, that they were not heard is the evidence itself.
+    // For ranks that never came, the missing logs are the evidence itself.
     if (unheard > 0 && candidate.finding().cause != Cause::launch_rank_missing)
       add(grounds, candidate, Ground::ranks_unheard);
     const Sureness& sure = candidate.suspicion.sure;

@@ -1,4 +1,4 @@
-// How sure each finding is in the company of the others.
+// How sure each finding is, beside the others.
 #pragma once
 
 #include <cstddef>
@@ -10,14 +10,14 @@
 
 namespace faultline {
 
-// From its claim and grounds.
+// Works out the confidence from claim and grounds.
 void work_out_confidence(const Grounds& grounds, Suspicion& suspicion);
 
-// What a cause accounts for is a ground to be more or less sure of it.
+// Makes each cause more or less sure by what it explains.
 void weigh(const Grounds& grounds, std::vector<Candidate>& candidates);
 
-// Fills in log_odds and steps, and rounds what is stated. `unheard`: ranks of the job of which no
-// line was seen.
+// Fills in log_odds and steps, and rounds what is stated. `unheard`: how many ranks of the job have
+// no line.
 void state_confidence(const Grounds& grounds, std::vector<Candidate>& candidates,
                       std::size_t unheard);
 

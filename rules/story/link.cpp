@@ -20,7 +20,7 @@
 namespace faultline {
 namespace {
 
-constexpr std::size_t kMostPossibleCauses = 8;  // told of one finding
+constexpr std::size_t kMostPossibleCauses = 8;  // listed for one finding
 
 constexpr Relation kRelations[] = {Relation::same_gpu, Relation::same_host, Relation::same_rank,
                                    Relation::same_communicator, Relation::same_job};
@@ -35,7 +35,7 @@ bool share(const Numbers& a, const Numbers& b) {
   return false;
 }
 
-// What a finding is about, as numbers: whoever compares many findings compares no texts.
+// What a finding is about, as numbers, so that comparing many findings compares no texts.
 struct Numbered {
   Cause cause = Cause::none;
   Numbers gpus, hosts, ranks, communicators, held_up;
@@ -72,7 +72,7 @@ bool related(const Numbered& cause, const Numbered& effect, Relation relation) {
   return relation == Relation::same_communicator && share(cause.held_up, effect.ranks);
 }
 
-// Why the one does not account for the other, though their classes and parts would allow it.
+// Why one finding does not explain another, though their classes and parts would allow it.
 enum class Objection {
   none,
   ran_with_it,
@@ -142,7 +142,7 @@ bool foretold(const CausalLink& link, const Candidate& cause, const Candidate& e
   return order_of(earlier, effect.suspicion.since, same_host) != Order::after;
 }
 
-// What was told before the cause itself, and follows from it, bears witness to it.
+// What was reported before the cause itself, and follows from it, is evidence for it.
 void take_as_evidence(const Finding& foreteller, Finding& cause) {
   constexpr std::size_t kMostLines = 8;
   for (const Evidence& line : foreteller.evidence)
@@ -151,12 +151,12 @@ void take_as_evidence(const Finding& foreteller, Finding& cause) {
       cause.evidence.push_back(line);
 }
 
-// Whether something of the whole host, or of the whole job, is to account for it.
+// Whether something about the whole host, or the whole job, would be the explanation.
 bool is_wide(Relation relation) {
   return relation == Relation::same_host || relation == Relation::same_job;
 }
 
-// What asks for a reason takes one that is less firm than it is itself.
+// A finding that asks for a reason accepts one that is less firm than itself.
 bool asks_for_a_reason(const Candidate& candidate) {
   return candidate.symptom || candidate.suspicion.says_not_why ||
          is(candidate.finding().cause, Trait::leaves_open_why);
@@ -168,8 +168,8 @@ bool is_firm_enough(const Candidate& cause, const Candidate& effect) {
   return cause.finding().confidence >= share * effect.finding().confidence;
 }
 
-// What no clock places, and nothing but the host ties to the job, does not account for what gives a
-// reason of its own, unless one clock tells that the one came shortly before the other.
+// A cause that no clock places, and that only its host ties to the job, does not explain a finding
+// with a reason of its own, unless one clock shows that the cause came shortly before it.
 bool is_unplaced(const Possibility& possible, const Candidate& cause, const Candidate& effect,
                  bool same_host) {
   constexpr std::int64_t kLongestUs = 3600'000'000;
@@ -180,7 +180,7 @@ bool is_unplaced(const Possibility& possible, const Candidate& cause, const Cand
   return same_host && passed ? *passed > kLongestUs : possible.order == Order::cannot_tell;
 }
 
-// What collectives do when anything fails, and what leaves open why it failed.
+// Whether it is what collectives do when anything fails, or a failure that leaves open why.
 bool is_a_stop(const Candidate& candidate) {
   return (candidate.symptom && candidate.suspicion.stops_job) ||
          is(candidate.finding().cause, Trait::leaves_open_why);
@@ -236,7 +236,7 @@ class Linker {
            static_cast<std::size_t>(relation);
   }
 
-  // Whatever might follow from it by its class and its parts, ascending.
+  // The findings that might follow from it, by their classes and parts; ascending.
   std::vector<std::size_t> effects_near(std::size_t c) const {
     std::vector<std::size_t> near;
     for (const auto& [effect, all] : of_class_)
@@ -266,7 +266,7 @@ class Linker {
     if (relation == Relation::same_communicator) add_all(Relation::same_rank, parts_[c].held_up);
   }
 
-  // The closest relation in which the catalog lets the one explain the other; none: it does not.
+  // The closest relation in which the catalog lets one explain the other; nullopt: there is none.
   std::optional<Possibility> possibility(std::size_t c, std::size_t e) const {
     const CausalLink* link = causality_.between(parts_[c].cause, parts_[e].cause);
     if (link == nullptr) return std::nullopt;
@@ -289,9 +289,9 @@ class Linker {
     return possible;
   }
 
-  // Ranks that wait in a Send or Recv leave no line of it, and logs end here and there: then others
-  // than the one that stopped are late, too. What accounts for one of them accounts for all, and so
-  // does a rank that surely stopped; of several the one that began.
+  // Ranks that wait in a Send or Recv leave no line of it, and logs end here and there: so ranks
+  // other than the one that stopped are late, too. A cause that explains one of them explains them
+  // all, and so does a rank that surely stopped; of several causes the one that began.
   void link_late_ones() {
     std::vector<std::size_t> late;
     std::optional<std::size_t> cause;
@@ -341,7 +341,7 @@ class Linker {
       take_as_evidence(candidates_[e].finding(), candidates_[c].finding());
   }
 
-  // What is told before its cause comes first, and did not begin.
+  // A finding that may be reported before its cause comes first, but did not begin.
   bool begins(std::size_t c, std::size_t e, const Possibility& there,
               const Possibility& back) const {
     if ((there.link->told_before > 0) != (back.link->told_before > 0))
@@ -370,7 +370,7 @@ class Linker {
       with_part_;
 };
 
-// What accuses nobody by itself accounts for nothing either.
+// A finding that accuses nobody by itself explains nothing either.
 void drop_links_from_nothing(std::vector<Candidate>& candidates) {
   std::vector<std::size_t> next;
   for (std::size_t c = 0; c < candidates.size(); ++c) next.push_back(c);
@@ -380,7 +380,7 @@ void drop_links_from_nothing(std::vector<Candidate>& candidates) {
     if (!candidates[c].means_nothing_alone() || candidates[c].effects.empty()) continue;
     const std::vector<std::size_t> effects = candidates[c].effects;
     for (const std::size_t e : effects)
-      unlink(candidates, c, e, "it means nothing by itself, and nothing accounts for it");
+      unlink(candidates, c, e, "it means nothing by itself, and nothing explains it");
     next.insert(next.end(), effects.begin(), effects.end());
   }
 }
@@ -409,7 +409,7 @@ Chain reached_from(const Finding& cause, const std::vector<Finding>& symptoms) {
   return chain;
 }
 
-// The longest way from the first to each: what has a nearer cause of its own comes after it.
+// The longest path from the first to each, so that each finding comes after all its causes.
 std::vector<std::size_t> depths_of(const Chain& chain) {
   std::vector<std::size_t> open(chain.findings.size());  // causes that were not yet seen
   for (const auto& effects : chain.effects)

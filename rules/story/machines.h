@@ -1,4 +1,4 @@
-// Which machines a finding tells of.
+// The machines that a finding is about.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace faultline {
 
-// The hosts that it names. Where no line names the machine, the source stands for it: what one
-// kernel log tells is of one machine.
+// The hosts that it names. If no line names the machine, the source stands for it: one kernel log
+// is of one machine.
 std::vector<std::string> machines_of(const Finding& finding);
 
 }  // namespace faultline

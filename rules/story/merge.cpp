@@ -22,7 +22,7 @@ namespace {
 constexpr std::size_t kMostLines = 8;
 constexpr std::size_t kLinesShownFirst = 2;  // of each witness
 
-// Whoever reads only a few lines sees some of each witness, the surer one's first.
+// A reader who reads only a few lines sees some of each witness, those of the surer one first.
 std::vector<Evidence> lines_of_both(std::vector<Evidence> surer, std::vector<Evidence> other) {
   std::vector<Evidence> lines;
   const auto take = [&](std::vector<Evidence>& from, std::size_t most) {
@@ -46,7 +46,7 @@ void add_all(std::vector<Name>& to, const std::vector<Name>& from) {
   to.erase(repeated.begin(), repeated.end());
 }
 
-// Ranks of more hosts than the part at fault has are those that told of it.
+// If the two name different hosts, the ranks of the other finding only reported the fault.
 void add_parts(Finding& finding, const Finding& again) {
   const bool of_calls = is(finding.cause, Trait::of_calls);
   if (of_calls) add_all(finding.subject.hosts, again.subject.hosts);
@@ -57,7 +57,8 @@ void add_parts(Finding& finding, const Finding& again) {
   }
 }
 
-// Each clock has advice of its own; elsewhere the advice is that of the class.
+// For calls, each clock has its own advice; otherwise the advice is that of the class, and the
+// same.
 void add_actions(Finding& finding, Finding& again) {
   if (!is(finding.cause, Trait::of_calls)) return;
   for (Action& action : again.actions)
@@ -67,7 +68,7 @@ void add_actions(Finding& finding, Finding& again) {
 
 void add_times(Suspicion& known, const Suspicion& again) {
   Finding& finding = known.finding;
-  // A stamp with its zone can be compared with those of others.
+  // A time stamp with its zone can be compared with those of others.
   const bool zoned_now = again.since.known() && !again.since.zone_assumed &&
                          (!known.since.known() || known.since.zone_assumed);
   if (zoned_now || (!known.since.known() && !known.since.uptime_us)) known.since = again.since;
@@ -77,7 +78,7 @@ void add_times(Suspicion& known, const Suspicion& again) {
     finding.last_seen = std::max(finding.last_seen.value_or(*last), *last);
 }
 
-// What is known of a fault that was found again counts for it, whoever found it.
+// What any detector knows of a fault that was found again counts for it.
 void count_again(Suspicion& known, const Suspicion& again) {
   Finding& finding = known.finding;
   if (again.finding.confidence > finding.confidence) {
@@ -100,7 +101,7 @@ void join(Candidate& into, Candidate&& other, bool bears_out) {
   finding.evidence = same || finding.confidence >= again.confidence
                          ? lines_of_both(std::move(finding.evidence), std::move(again.evidence))
                          : lines_of_both(std::move(again.evidence), std::move(finding.evidence));
-  // NCCL's names for communicators are the ones that other findings know.
+  // Other findings use NCCL's names for communicators.
   if (finding.subject.communicators.empty() || clock_of(other) == Clock::nccl)
     if (!again.subject.communicators.empty())
       finding.subject.communicators = again.subject.communicators;
@@ -121,8 +122,8 @@ void join(Candidate& into, Candidate&& other, bool bears_out) {
   into.clocks.insert(into.clocks.end(), other.clocks.begin(), other.clocks.end());
 }
 
-// Which clock tells most of an event: a skipped call is more than one that differs; then who is
-// surer, where NCCL's lines, which name communicators and GPUs, are given a start.
+// A sort key: which clock says most about an event. A skipped call says more than one that differs;
+// then the surer clock wins, with a bonus for NCCL's lines, which name communicators and GPUs.
 auto how_telling(const Grounds& grounds, const Candidate& candidate) {
   Sureness sure = candidate.suspicion.sure;
   if (clock_of(candidate) == Clock::nccl) sure.add(Ground::names_the_parts);
@@ -130,7 +131,7 @@ auto how_telling(const Grounds& grounds, const Candidate& candidate) {
                          grounds.log_odds(sure));
 }
 
-// The fewer hosts, the closer; then whoever names a part of them.
+// A sort key: the fewer hosts, the closer; then the finding that names a part of them.
 auto how_close(const Candidate& candidate) {
   const Finding& finding = candidate.finding();
   const auto named = [](const auto& names) { return names.empty() ? SIZE_MAX : names.size(); };
@@ -164,8 +165,8 @@ class Merger {
   }
 
  private:
-  // Findings of one event have one of these in common. A set, as thousands of ports may have one
-  // name.
+  // Findings of one event share at least one of these keys. A set, because thousands of ports may
+  // have one name.
   static std::set<std::string> keys_of(const Candidate& candidate) {
     const Finding& finding = candidate.finding();
     std::set<std::string> keys{finding.id};
@@ -214,7 +215,7 @@ class Merger {
     }
   }
 
-  // Nested communicators: the rank may be behind in several; its own clock says which is first.
+  // Nested communicators: the rank may be behind in several; its own clock shows which is first.
   void merge_with_the_most_telling(std::size_t i) {
     std::optional<std::size_t> best;
     for (const std::size_t k : like(i)) {
@@ -224,7 +225,7 @@ class Merger {
         take(i, k);
         continue;
       }
-      // NCCL's own findings wait for those of the other clocks.
+      // NCCL's own findings wait until a finding of another clock merges with them.
       if (clock_of(candidates_[i]) == Clock::nccl) continue;
       if (!best || how_telling(view_.catalog.grounds, candidates_[*best]) <
                        how_telling(view_.catalog.grounds, candidates_[k]))
@@ -236,7 +237,8 @@ class Merger {
     take(more ? i : *best, more ? *best : i);
   }
 
-  // It names no part: it is the only one of its class, or may be any of several and bears out none.
+  // It names no part. If one other finding has its class, it confirms that; of several it confirms
+  // none.
   void merge_into_its_like(std::size_t i) {
     std::vector<std::size_t> all;
     for (std::size_t k = 0; k < candidates_.size(); ++k)
@@ -260,7 +262,7 @@ class Merger {
   std::unordered_map<std::string, std::vector<std::size_t>> alike_;  // by key
 };
 
-// Of two of one id, one was before the job, or is not of it.
+// If two findings have one id, one was before the job, or is not of it: that one gets another id.
 void tell_ids_apart(std::vector<Candidate>& candidates) {
   std::set<std::string> ids;
   for (const Candidate& candidate : candidates)

@@ -1,4 +1,4 @@
-// What several detectors tell of one event becomes one finding, and each bears the other out.
+// Makes one finding of what several detectors report about one event; each of them confirms it.
 #pragma once
 
 #include <string>
@@ -10,12 +10,12 @@
 
 namespace faultline {
 
-// The id of what such a text tells of.
+// An id made from the text.
 std::string id_from(std::string_view text);
 
-// Findings of one event become the one that tells most of it: of calls by the clock that sees most,
-// of all else the one that names its part most closely. Findings of one id that are two get two
-// ids. Nothing must be linked yet.
+// Merges findings of one event into the one that says most about it: for calls the one of the clock
+// that sees most, otherwise the one that names its part most closely. Two findings with one id get
+// two ids. Nothing may be linked yet.
 void merge(const View& view, std::vector<Candidate>& candidates);
 
 }  // namespace faultline

@@ -8,14 +8,14 @@
 namespace faultline {
 namespace {
 
-// Of what happened longer apart, one line does not tell of the other's event.
+// If more time lies between two lines, they are not of one event.
 constexpr std::int64_t kOneEventUs = 600'000'000;
 
 bool same_cause(Cause a, Cause b) {
   return a == b || (is(a, Trait::differing_call) && is(b, Trait::differing_call));
 }
 
-// Groups of one kind share their description.
+// Whether only one group has this description: groups of one kind share it.
 bool is_the_only(const View& view, const std::string& description) {
   return std::ranges::count(view.job.flight().groups(), description, &FlightGroup::description) ==
          1;
@@ -58,7 +58,7 @@ bool clocks_tell_of_one(const View& view, const Candidate& one, const Candidate&
   const Finding& a = one.finding();
   const Finding& b = other.finding();
   if (clock_of(one) == clock_of(other)) return false;
-  // Where all have entered, some name the ranks and some only their group.
+  // If all ranks entered a call, some clocks name the ranks and some only their group.
   if (is(a.cause, Trait::of_a_group)) return share_group(view, a, b) || share_group(view, b, a);
   return !a.subject.ranks.empty() && a.subject.ranks == b.subject.ranks;
 }
@@ -93,8 +93,8 @@ bool are_far_apart(const EventTime& a, const EventTime& b) {
   return apart > kOneEventUs || apart < -kOneEventUs;
 }
 
-// A host suffers one thing of a kind, by whatever lines its kernel tells of it; what else there is
-// may have struck two of its parts.
+// A host has one fault of a class, whatever lines its kernel prints about it. Other faults may have
+// struck two of its parts.
 bool may_tell_of_one(const Candidate& one, const Candidate& other) {
   return one.detector != other.detector || is_of(one.finding().cause, Family::host);
 }
@@ -132,7 +132,7 @@ bool names_no_part(const Finding& finding) {
 bool tell_of_one(const View& view, const Candidate& one, const Candidate& other) {
   const Finding& a = one.finding();
   const Finding& b = other.finding();
-  // What was before the job, and what is now, are two.
+  // A fault before the job and a fault in it are two.
   if (a.part_of_job != b.part_of_job) return false;
   if (a.id == b.id) return true;
   if (!same_cause(a.cause, b.cause)) return false;

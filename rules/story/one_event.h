@@ -1,7 +1,8 @@
-// Whether two findings tell of one event. Several detectors may tell of one fault by lines of
-// different kinds: a warning of NCCL and a setting, a kernel and a tool's report. Of a job that
-// hangs several clocks tell: what NCCL's lines show as entered, what PyTorch's watchdogs say was
-// enqueued and completed, what its Flight Recorders saw of both, where stacks stand.
+// Whether two findings are about one event. Several detectors may report one fault from lines of
+// different kinds: a warning of NCCL and a setting, a kernel and a tool's report. If a job hangs,
+// several clocks show it: the calls that NCCL's lines show as entered, those that PyTorch's
+// watchdogs say were enqueued and completed, what its Flight Recorders saw of both, and where
+// stacks stand.
 #pragma once
 
 #include <string_view>
@@ -14,10 +15,10 @@ namespace faultline {
 enum class Clock { nccl, watchdog, recorder, stacks, none };
 
 Clock clock_of(std::string_view detector);
-// Of a finding that is not told by which calls ranks made: none.
+// none: the finding does not come from the calls that ranks made.
 Clock clock_of(const Candidate& candidate);
 
-// Whether it names no part at all: it may be any of its class.
+// Whether it names no part at all: then it may be any finding of its class.
 bool names_no_part(const Finding& finding);
 
 // The same class, parts that overlap, phases that may be one.

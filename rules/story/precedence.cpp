@@ -27,7 +27,7 @@ FirstLines first_lines(const Finding& finding) {
   return lines;
 }
 
-// Where two of several sources disagree, their order is not known.
+// By line numbers in sources that both have. If sources disagree, the order is not known.
 Order order_of_places(const Finding& a, const Finding& b) {
   bool before = false;
   bool after = false;

@@ -1,5 +1,5 @@
-// Which of several findings comes first, where their classes leave it open. How sure they are,
-// their ids and the name of the job never decide that.
+// Which of several findings comes first, if their classes leave it open. Confidence, ids and the
+// name of the job never decide that.
 #pragma once
 
 #include <cstddef>
@@ -10,9 +10,6 @@
 
 namespace faultline {
 
-// A rank that did not come did so at no moment: what is known is its last line before, and the
-// cause may lie on either side of it.
-
 // The smaller, the more closely a part is named: a GPU or a port before a rank, a rank before a
 // host, one before several.
 std::tuple<int, std::size_t, std::size_t> closeness(const Subject& subject);
@@ -20,12 +17,13 @@ std::tuple<int, std::size_t, std::size_t> closeness(const Subject& subject);
 // By the order of the classes in the documentation, then by what they name.
 bool named_before(const Finding& a, const Finding& b);
 
-// Of two moments at which something happened: by their clocks, else by their places in one source.
+// The order in which two findings happened: by their clocks, else by their places in one source. A
+// rank that did not come has no moment: its last line may lie before the cause or after it.
 Order told_order(const Candidate& a, const Candidate& b);
 
-// Of two that could each have led to the other: whether `a` began. What tells its reason beside it
-// did not; else by time, then a cause before a symptom, then what is named more closely, then the
-// named order. A strict order of any two.
+// Whether `a` began, if each could have led to the other. A finding whose reason is printed beside
+// it did not begin. Otherwise by time, then a cause before a symptom, then the one that is named
+// more closely, then named_before(). A strict order of any two.
 bool begins_before(const Candidate& a, const Candidate& b);
 
 }  // namespace faultline

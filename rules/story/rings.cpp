@@ -12,10 +12,10 @@ namespace {
 
 using Ring = std::vector<std::size_t>;  // places of candidates, ascending
 
-// The rings among some candidates: those of which each leads to each, by Tarjan's algorithm.
+// The rings among some candidates: sets in which each leads to each, by Tarjan's algorithm.
 class Rings {
  public:
-  // `among`: by candidate, which of them count.
+  // `among`: for each candidate, whether it counts.
   Rings(const std::vector<Candidate>& candidates, const std::vector<std::size_t>& of,
         const std::vector<bool>& among)
       : candidates_(candidates), among_(among), states_(candidates.size()) {
@@ -140,7 +140,7 @@ void open_rings(std::vector<Candidate>& candidates) {
     const std::vector<std::size_t> causes = candidates[first].explained_by;
     for (const std::size_t c : causes)
       if (among[c])
-        unlink(candidates, c, first, "it follows from this finding as well, which began");
+        unlink(candidates, c, first, "it also follows from this finding, which began first");
     for (Ring& left : Rings(candidates, ring, among).found) rings.push_back(std::move(left));
     for (const std::size_t c : ring) among[c] = false;
   }

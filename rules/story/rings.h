@@ -1,4 +1,4 @@
-// Findings that explain each other in a ring: one of them began it, else nobody would be named.
+// Findings that explain each other in a ring: one of them began it, or no cause would be named.
 #pragma once
 
 #include <cstddef>
@@ -9,11 +9,11 @@
 
 namespace faultline {
 
-// Takes a link back, and keeps why.
+// Removes a link, and keeps the reason.
 void unlink(std::vector<Candidate>& candidates, std::size_t cause, std::size_t effect,
             std::string_view why);
 
-// A ring opens at a cause, the earliest first; nothing is left in rings.
+// Opens each ring at the finding that most likely began it; no ring is left.
 void open_rings(std::vector<Candidate>& candidates);
 
 }  // namespace faultline

@@ -14,7 +14,7 @@
 namespace faultline {
 namespace {
 
-// How the job stopped, as far as findings of its own lines tell.
+// How the job stopped, as far as its findings show.
 class Stop {
  public:
   Stop(const View& view, const std::vector<Candidate>& candidates)
@@ -75,13 +75,13 @@ class Stop {
     return any_on(host, [&](const Worker& worker) { return waits_for(worker); });
   }
 
-  // Ranks of it came, and others did not: then it was not the whole host that failed.
+  // Whether a rank of the host is not waited for: then it was not the whole host that failed.
   bool came_in_part(const std::string& host) const {
     return any_on(host, [&](const Worker& worker) { return !waits_for(worker); });
   }
 
-  // All ranks of the host are waited for, or stand in a call of their own, and others do not: then
-  // it is the host that stopped, and not one of its ranks, nor the whole job.
+  // Whether all ranks of the host are waited for, or stand in a call of their own, and ranks
+  // elsewhere are not: then the host stopped, and neither one of its ranks nor the whole job.
   bool stopped_whole(const std::string& host) const {
     const auto stands = [&](const Worker& worker) {
       return waits_for(worker) || standing_.contains(worker.rank);
@@ -91,16 +91,16 @@ class Stop {
            std::ranges::any_of(view_.workers.all, goes_on);
   }
 
-  // In a container a process has another number than its kernel gives it: it may be the rank of
-  // this host that is waited for.
+  // In a container a process has another PID than in the host's kernel: it may be the rank of this
+  // host that is waited for.
   bool counts_for_itself(const std::string& host) const {
     return any_on(host, [&](const Worker& worker) {
       return worker.pid != 0 && !is_counted_by_host(worker.pid) && waits_for(worker);
     });
   }
 
-  // What failed between hosts, and leaves open why, has this one as its end; and such a fault is a
-  // reason for it.
+  // Whether something failed on this host for a reason that is open, and such a fault can be the
+  // reason.
   bool is_end_by(const Suspicion& fault, const std::string& host) const {
     if (fault.sure.has(Ground::use_unknown)) return false;
     const auto [begin, end] = ends_.equal_range(host);
@@ -109,13 +109,14 @@ class Stop {
     });
   }
 
-  // A connection broke, and this is a NIC that the job's ranks use.
+  // Whether a connection broke, and this is a NIC that the job's ranks use.
   bool breaks_connections(const Suspicion& fault) const {
     return connection_broke_ && !fault.finding.subject.nics.empty() &&
            !fault.sure.has(Ground::use_unknown);
   }
 
-  // The log tells of a start of the host, and of none after this: no rank has run there since.
+  // Whether the log shows no start of the host after this, but one before: no rank has run there
+  // since.
   bool went_down_for_good(const Finding& fault) const {
     if (fault.cause != Cause::host_down || fault.evidence.empty()) return false;
     const Evidence& line = fault.evidence.front();

@@ -1,5 +1,5 @@
-// What ties faults to those who stopped: whom a fault between two hosts holds up, and whether
-// anything but the host ties one that no clock places.
+// What ties faults to the ranks that stopped: which ranks a fault between two hosts holds up, and
+// whether anything but the host ties a fault without a known time to the stop.
 #pragma once
 
 #include <vector>
@@ -12,8 +12,8 @@ namespace faultline {
 // Fills in held_up.
 void find_held_up(const View& view, std::vector<Candidate>& candidates);
 
-// Fills in `untied`: of faults that no clock places, and that neither a process nor a GPU of a rank
-// that stopped, nor who is waited for, nor a connection that broke ties to the stop.
+// Fills in `untied`: a fault that no clock places, and that nothing else ties to the stop: no
+// process or GPU of a rank that stopped, no host that is waited for, no connection that broke.
 void find_untied(const View& view, std::vector<Candidate>& candidates);
 
 }  // namespace faultline

@@ -8,12 +8,12 @@
 namespace faultline {
 namespace {
 
-// An error of the job's own parts that nobody here can read accuses nobody, and is no health.
+// An error of the job's own parts that no rule understands accuses nobody, and is no health.
 bool leaves_in_doubt(const Candidate& candidate) {
   return candidate.in_question() && candidate.suspicion.verdict == Verdict::unknown;
 }
 
-// Where a cause's lines tell how the job ended, what follows from it does not tell it otherwise.
+// If a cause's lines say how the job ended, what follows from it does not say otherwise.
 bool verdict_is_told(const std::vector<Candidate>& candidates, const Candidate& effect) {
   return std::ranges::any_of(effect.explained_by, [&](std::size_t cause) {
     const Candidate& by = candidates[cause];
@@ -48,7 +48,7 @@ Ends ends_of(const View& view, const std::vector<Candidate>& candidates) {
   return ends;
 }
 
-// One of them that stands so to all the others.
+// Whether one of `some` has such an order to all of `others`.
 template <class Stands>
 bool any_to_all(const std::vector<EventTime>& some, const std::vector<EventTime>& others,
                 Stands stands) {
@@ -61,7 +61,7 @@ bool any_to_all(const std::vector<EventTime>& some, const std::vector<EventTime>
 bool is_before(Order order) { return order == Order::before; }
 bool may_be_before(Order order) { return order != Order::after; }
 
-// It began before somebody gave up waiting for it, by a clock that tells of both.
+// Whether the cause began before somebody gave up waiting for it, by a clock that both have.
 bool came_before_a_time_out(const std::vector<Candidate>& candidates, const Candidate& cause) {
   return std::ranges::any_of(cause.effects, [&](std::size_t e) {
     const Candidate& effect = candidates[e];
@@ -70,8 +70,8 @@ bool came_before_a_time_out(const std::vector<Candidate>& candidates, const Cand
   });
 }
 
-// A cause that is too unsure to be shown tells of no job how it does; that a symptom was seen does.
-// A cause that may slow a job down, and is unsure, does not tell that it is slow.
+// A cause that is too unsure to be shown does not decide the verdict; a symptom does, because it
+// was seen. An unsure cause of slowness does not make the job slow.
 Verdict told_by(const Candidate& candidate) {
   const Verdict verdict = candidate.suspicion.verdict;
   if (verdict == Verdict::slow && !candidate.symptom &&
@@ -85,7 +85,7 @@ bool tells_what_stands(const std::vector<Candidate>& candidates, std::size_t c, 
                        Ending ending) {
   if (place == Place::so_far) return false;
   if (place == Place::observation && !leaves_in_doubt(candidates[c])) return false;
-  // Who waited in vain stood, whatever made it so.
+  // If a wait timed out, the job hung, whatever caused that.
   return ending == Ending::time_out || ending == Ending::exit_or_time_out ||
          candidates[c].suspicion.tells_verdict || !verdict_is_told(candidates, candidates[c]);
 }
@@ -104,7 +104,7 @@ Verdict worse(Verdict a, Verdict b) {
 Ending ending_of(const View& view, const std::vector<Candidate>& candidates) {
   const Ends ends = ends_of(view, candidates);
   if (ends.time_outs.empty()) return ends.exits.empty() ? Ending::none : Ending::exit;
-  // Where a process had ended before, its peers waited for nobody: they tell how long.
+  // If a process had ended before, its peers waited for nobody.
   if (any_to_all(ends.exits, ends.time_outs, is_before) ||
       any_to_all(ends.aborts, ends.time_outs, is_before))
     return Ending::exit;

@@ -1,4 +1,4 @@
-// The verdict: how the job ended, told by what ended it, else by where it stands.
+// The verdict: how the job ended, or, if it did not, how it stands.
 #pragma once
 
 #include <vector>
@@ -20,7 +20,7 @@ enum class Ending {
 };
 Ending ending_of(const View& view, const std::vector<Candidate>& candidates);
 
-// places: by candidate. otherwise: the verdict of a job of which nothing was found.
+// places: by candidate. otherwise: the verdict if nothing was found.
 Verdict verdict_of(const std::vector<Candidate>& candidates, const std::vector<Place>& places,
                    Ending ending, Verdict otherwise);
 

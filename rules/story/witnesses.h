@@ -1,4 +1,4 @@
-// Who bears a finding out.
+// Which other findings confirm a finding.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace faultline {
 
-// What follows from a finding of calls and is told by another clock bears witness to it as well.
+// What follows from a finding about calls, and is reported by another clock, confirms that finding.
 void call_witnesses(std::vector<Candidate>& candidates);
 
 }  // namespace faultline

@@ -56,8 +56,8 @@ void cut(Injection& it, const Cut& path) {
 void give_up(Injection& it, int rank, int peer, std::chrono::milliseconds after) {
   it.last_words(rank, completion(it, rank, peer, 12, true, after));
   if (!network_errors_surface(it.version)) return;
-  // The framework ends the process, and what its peer had asked for is flushed; or the peer's own
-  // retries ran out first.
+  // Either the framework ends the process, which flushes the peer's requests, or the peer's own
+  // retries run out first.
   it.of(rank).aborts = true;
   const int status = it.chance.below(2) == 0 ? 5 : 12;
   it.last_words(peer, completion(it, peer, rank, status, false, after + 900ms));

@@ -1,4 +1,4 @@
-// A path between two ranks on which nothing gets through any more.
+// A path between two ranks that lets nothing through any more.
 #pragma once
 
 #include <chrono>
@@ -18,11 +18,11 @@ struct Cut {
   int peer = -1;
   Place place;
 };
-// Where one could be, and the cut.
+// Chooses a path; cuts it.
 Cut any_path(Injection& it);
 void cut(Injection& it, const Cut& path);
 
-// What both ends say of it, that long after they began to wait.
+// Lets both ends print that they give up, `after` they began to wait.
 void give_up(Injection& it, int rank, int peer, std::chrono::milliseconds after);
 
 }  // namespace faultline::simulation

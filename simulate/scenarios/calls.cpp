@@ -1,4 +1,4 @@
-// Programs that do not call the same as their peers.
+// Programs whose calls differ from those of their peers.
 #include "simulate/scenarios/families.h"
 #include "simulate/warnings.h"
 
@@ -9,7 +9,7 @@ bool is_gradient_norm(const Call& call) {
   return call.function == Function::all_reduce && call.count == 1 && call.datatype == kFloat32;
 }
 
-// A collective with something to change: large, and with many others like it before.
+// A collective to change: large, and with many similar ones before it.
 Place large_call(Injection& it, int rank, Function function) {
   const Place exact = it.any_place(
       rank, [&](const Call& call) { return call.function == function && call.count > 1; });
@@ -28,7 +28,7 @@ void call_instead(Injection& it, int rank, Place place, const Call& call) {
 
 }  // namespace
 
-// A branch on data that only this rank took: the call has no like near it.
+// A branch on data that only this rank took: there is no similar call near it.
 void collective_skipped_odd(Injection& it) {
   const int rank = it.any_rank();
   const Place place = it.any_place(rank, is_gradient_norm);
@@ -37,7 +37,7 @@ void collective_skipped_odd(Injection& it) {
   it.blame_communicator(rank, it.call_at(rank, place).slot);
 }
 
-// One of many that look alike: what follows pairs with the wrong partner until something differs.
+// One of many similar calls: the later ones pair with the wrong partner until something differs.
 void collective_skipped_same(Injection& it) {
   const int rank = it.any_rank();
   const Place first = large_call(it, rank, Function::all_reduce);
@@ -103,7 +103,7 @@ namespace {
 
 constexpr Call kBroadcast{.function = Function::broadcast, .datatype = kFloat32, .count = 65'536};
 
-// Every few steps the first rank hands something out.
+// Every few steps the first rank broadcasts something.
 int broadcasts(Injection& it) {
   int last = 0;
   for (int step = 2; step < it.program.steps(); step += 3) {
@@ -137,7 +137,7 @@ void invalid_usage_root(Injection& it) {
   it.blame_communicator(rank, 0);
 }
 
-// Half of them trains, half of them evaluates: nobody is the odd one out.
+// Half of the ranks train and half evaluate: no single rank is the odd one.
 void mismatch_two_camps(Injection& it) {
   const Place place = it.any_place(0, is_gradient_norm);
   for (int rank = 0; rank < it.cluster.ranks(); ++rank) {

@@ -1,4 +1,4 @@
-// Jobs that run, but not as they could.
+// Jobs that run, but not as well as they could.
 #include <array>
 
 #include "simulate/scenarios/families.h"
@@ -19,7 +19,7 @@ void network_fallback(Injection& it) {
   change_host(it, [](Setup& setup) { setup.rdma = setup.rdma_seen = false; });
 }
 
-// All of them have InfiniBand, and none uses it.
+// All hosts have InfiniBand, and none uses it.
 void network_fallback_all(Injection& it) {
   it.plan.common.rdma = false;
   it.involve_everybody();
@@ -39,7 +39,7 @@ void environment_mismatch(Injection& it) {
     const char* usual;
     const char* other;
   };
-  // What NCCL logs as text ends without a dot, numbers with one.
+  // NCCL logs numbers with a dot at the end, text without.
   constexpr std::array kChoices{Choice{"NCCL_ALGO", "Ring", "Tree"},
                                 Choice{"NCCL_PROTO", "Simple", "LL128"},
                                 Choice{"NCCL_BUFFSIZE", "8388608.", "4194304."}};
@@ -47,7 +47,7 @@ void environment_mismatch(Injection& it) {
   it.plan.common.environment = {{choice.name, choice.usual}};
   if (it.twin) return;
   change_host(it, [&](Setup& setup) { setup.environment = {{choice.name, choice.other}}; });
-  if (it.cluster.hosts() == 2) it.involve_everybody();  // nothing tells which of the two is odd
+  if (it.cluster.hosts() == 2) it.involve_everybody();  // nothing shows which of the two differs
 }
 
 void hca_set_differs(Injection& it) {

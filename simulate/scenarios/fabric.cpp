@@ -1,4 +1,4 @@
-// Networks that fail, as kernels and tools see it.
+// Networks that fail, as kernels and tools report it.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -22,8 +22,7 @@ void say(Injection& it, const Victim& victim, microseconds after, std::string_vi
       fmt::format("mlx5_core {}: {}", it.cluster.nic_pci_address(victim.local), text));
 }
 
-// --- Ports and NICs whose kernel tells of them
-// ----------------------------------------------------
+// --- Ports and NICs, by the words of kernels ---------------------------------------------------
 
 void port_goes_down(Injection& it, const Victim& victim) {
   say(it, victim, 0ms, "Port module event: module 0, Cable unplugged");
@@ -32,7 +31,7 @@ void port_goes_down(Injection& it, const Victim& victim) {
     it.plan.files[victim.host + "/ibstat.txt"] = ibstat(it.cluster, victim.index, victim.local);
 }
 
-// And comes back before anybody gives up.
+// The port comes back before any rank gives up.
 void port_flaps(Injection& it, const Victim& victim) {
   say(it, victim, 0ms, fmt::format("{}: Port: 1 Link DOWN", Cluster::nic_name(victim.local)));
   say(it, victim, 2s, fmt::format("{}: Port: 1 Link ACTIVE", Cluster::nic_name(victim.local)));
@@ -49,7 +48,7 @@ void nic_fails(Injection& it, const Victim& victim) {
       "resource");
 }
 
-// An exporter asks for what this firmware does not know.
+// An exporter sends commands that this firmware does not know.
 void exporter_asks(Injection& it, const Victim& victim) {
   for (const auto after : {0s, 15s, 30s})
     say(it, victim, after,
@@ -57,7 +56,7 @@ void exporter_asks(Injection& it, const Victim& victim) {
         "resource(0x5), syndrome (0x305684), err(-22)");
 }
 
-// A path breaks at one end; NCCL knows nothing but that nobody answers.
+// A path breaks at one end; NCCL knows only that its peer does not answer.
 void break_at_one_end(Injection& it, const Trouble& trouble) {
   const Cut path = any_path(it);
   if (path.rank < 0) return;
@@ -71,10 +70,9 @@ void break_at_one_end(Injection& it, const Trouble& trouble) {
   it.involve_rank(path.peer);
 }
 
-// --- What ports count
-// -------------------------------------------------------------------------------
+// --- Counters of ports --------------------------------------------------------------------------
 
-using Counts = std::vector<PortCounters>;  // of the NICs of a host
+using Counts = std::vector<PortCounters>;  // one for each NIC of a host
 
 Counts ordinary(const Injection& it, std::uint64_t hours) {
   Counts counts;
@@ -102,7 +100,7 @@ std::string snapshot(const Injection& it, int host, Timestamp when, const Counts
   return stamped(text, when);
 }
 
-// Two snapshots an hour apart, around the time.
+// Two snapshots an hour apart, around this time.
 void count(Injection& it, const std::string& name, int host, Timestamp around, const Counts& before,
            const Counts& after) {
   const bool ib = is_infiniband(it);
@@ -121,7 +119,7 @@ void errors_rise(Injection& it, const Victim& victim) {
   count(it, victim.host, victim.index, victim.when, before, after);
 }
 
-// They rose once, and nobody knows when.
+// The counters rose at an unknown time, and rise no more.
 void errors_are_old(Injection& it, const Victim& victim) {
   const auto nic = static_cast<std::size_t>(victim.local);
   Counts before = ordinary(it, 0);
@@ -141,7 +139,7 @@ void ports_drop(Injection& it, const Victim& victim) {
   count(it, victim.host, victim.index, victim.when, before, after);
 }
 
-// All wait a little, as they do.
+// All ports wait a little, which is normal.
 void ports_wait(Injection& it, const Victim& victim) {
   const Counts before = ordinary(it, 0);
   Counts after = ordinary(it, 1);
@@ -149,7 +147,7 @@ void ports_wait(Injection& it, const Victim& victim) {
   count(it, victim.host, victim.index, victim.when, before, after);
 }
 
-// The job is slow and comes to its end.
+// The job is slow, but finishes.
 void slow_port(Injection& it, const Trouble& trouble) {
   const Cut path = any_path(it);
   const int rank = path.rank < 0 ? it.any_rank() : path.rank;
@@ -178,7 +176,7 @@ void congestion(Injection& it) {
   slow_port(it, {.happens = ports_drop, .is_harmless = ports_wait, .whole_host = true});
 }
 
-// Both ends give up, and the ports of both count nothing.
+// Both ends give up, and the ports of both count no errors.
 void transport_error_clean_ports(Injection& it) {
   const Cut path = any_path(it);
   if (path.rank < 0) return;
@@ -197,8 +195,7 @@ void transport_error_clean_ports(Injection& it) {
   }
 }
 
-// --- Interfaces that do not carry packets of one length
-// --------------------------------------------
+// --- Interfaces whose packet lengths differ -----------------------------------------------------
 
 // Small messages get through, large ones do not.
 void mtu_mismatch(Injection& it) {
@@ -218,7 +215,7 @@ void mtu_mismatch(Injection& it) {
   for (int host = 0; host < it.cluster.hosts(); ++host)
     if (host == odd || it.cluster.hosts() == 2)
       it.truth.may_name.nics.push_back(Cluster::host_name(host) + "/eth0");
-  if (it.cluster.hosts() == 2) it.involve_everybody();  // nothing tells which of the two is odd
+  if (it.cluster.hosts() == 2) it.involve_everybody();  // nothing shows which of the two differs
 }
 
 }  // namespace faultline::simulation

@@ -5,7 +5,7 @@
 
 namespace faultline::simulation {
 
-// traps.cpp: jobs that are well, whatever they look like
+// traps.cpp: healthy jobs that look wrong
 void healthy(Injection& it);
 void healthy_alltoall_uneven(Injection& it);
 void healthy_late_start(Injection& it);
@@ -14,7 +14,7 @@ void healthy_cuda_graphs(Injection& it);
 void healthy_subset_of_calls(Injection& it);
 void healthy_unused_port(Injection& it);
 
-// stops.cpp: ranks that come to a halt
+// stops.cpp: ranks that stop
 void rank_behind(Injection& it);
 void group_stalled(Injection& it);
 void kernel_hangs(Injection& it);
@@ -22,7 +22,7 @@ void data_loader_error(Injection& it);
 void unused_parameters(Injection& it);
 void gpu_memory_fault(Injection& it);
 
-// gpu.cpp: what GPUs suffer, by the words of their driver
+// gpu.cpp: GPUs that fail, by the words of their driver
 void gpu_off_bus(Injection& it);
 void gpu_ecc(Injection& it);
 void gpu_row_remap(Injection& it);
@@ -35,7 +35,7 @@ void gpu_thermal(Injection& it);
 void pcie_error(Injection& it);
 void pcie_degraded(Injection& it);
 
-// host.cpp: by the words of the kernel
+// host.cpp: hosts that fail, by the words of the kernel
 void oom_killed(Injection& it);
 void pids_limit(Injection& it);
 void cpu_lockup(Injection& it);
@@ -44,7 +44,7 @@ void memory_error(Injection& it);
 void host_reboot(Injection& it);
 void host_panic(Injection& it);
 
-// fabric.cpp: networks, by the words of kernels and tools
+// fabric.cpp: networks that fail, by the words of kernels and tools
 void port_down(Injection& it);
 void nic_health(Injection& it);
 void link_errors(Injection& it);
@@ -52,7 +52,7 @@ void congestion(Injection& it);
 void transport_error_clean_ports(Injection& it);
 void mtu_mismatch(Injection& it);
 
-// measured.cpp: jobs that run, by what people measured of them
+// measured.cpp: jobs that run to their end, by measurements
 void straggler_reported(Injection& it);
 void straggler_profiled(Injection& it);
 void communication_bound(Injection& it);
@@ -60,7 +60,7 @@ void bandwidth_low_host(Injection& it);
 void bandwidth_low_network(Injection& it);
 void wrong_results(Injection& it);
 
-// calls.cpp: programs that do not call the same
+// calls.cpp: programs whose calls differ
 void collective_skipped_odd(Injection& it);
 void collective_skipped_same(Injection& it);
 void collective_extra(Injection& it);
@@ -72,7 +72,7 @@ void collective_mismatch_root(Injection& it);
 void mismatch_two_camps(Injection& it);
 void invalid_usage_root(Injection& it);
 
-// quiet.cpp: what says little of itself
+// quiet.cpp: jobs that print little about their end
 void collective_stalled(Injection& it);
 void segfault(Injection& it);
 void healthy_torn_down(Injection& it);
@@ -82,7 +82,7 @@ void p2p_mismatch_missing_recv(Injection& it);
 void p2p_mismatch_size(Injection& it);
 void p2p_deadlock(Injection& it);
 
-// launch.cpp: jobs that do not get under way
+// launch.cpp: jobs that do not start
 void rank_missing(Injection& it);
 void rank_stuck_in_init(Injection& it);
 void connect_failed(Injection& it);
@@ -93,13 +93,13 @@ void memlock(Injection& it);
 void open_files(Injection& it);
 void cuda_oom(Injection& it);
 
-// network.cpp
+// network.cpp: networks that fail, by NCCL's words
 void transport_error(Injection& it);
 void peer_lost(Injection& it);
 void nic_failure(Injection& it);
 void link_down(Injection& it);
 
-// configuration.cpp: jobs that run, but not as they could
+// configuration.cpp: jobs that run, but not as well as they could
 void network_fallback(Injection& it);
 void network_fallback_all(Injection& it);
 void gdr_disabled(Injection& it);

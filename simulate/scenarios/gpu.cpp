@@ -1,4 +1,4 @@
-// GPUs that fail, and what the driver says of them.
+// GPUs that fail, and what the driver prints about them.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -12,7 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// What the driver says of a GPU; the first time with the GPU's name.
+// Prints what the driver says about a GPU; the first time with the GPU's name.
 class Driver {
  public:
   Driver(Injection& it, const Victim& victim)
@@ -55,7 +55,7 @@ void falls_off(Injection& it, const Victim& victim) {
   Driver driver(it, victim);
   driver.xid(0ms, 79, "GPU has fallen off the bus.");
   driver.say(9us, fmt::format("NVRM: GPU {}: GPU has fallen off the bus.", gpu));
-  // The driver cleans up after the processes of the others.
+  // The driver cleans up after the processes on the other GPUs.
   for (int local = 0; local < it.cluster.gpus_per_host(); ++local) {
     if (local == victim.local) continue;
     Victim other = victim;
@@ -107,7 +107,7 @@ void link_fails(Injection& it, const Victim& victim) {
            "NVLink: fatal error detected on link 14(0x0, 0x0, 0x10000, 0x0, 0x0, 0x0, 0x0)");
 }
 
-// Which NVIDIA says to ignore.
+// An Xid that NVIDIA says to ignore.
 void link_mentions(Injection& it, const Victim& victim) {
   Driver(it, victim)
       .xid(0ms, 149,
@@ -176,7 +176,7 @@ void gpu_gsp(Injection& it) { stop_gpu(it, {.happens = firmware_hangs}); }
 
 void gpu_hang(Injection& it) { stop_gpu(it, {.happens = controller_halts}); }
 
-// NCCL learns nothing of it.
+// NCCL does not notice.
 void gpu_page_fault(Injection& it) {
   if (const auto stopped = stop_by(it, {.happens = touches_what_is_not_its}))
     it.blame_rank(stopped->rank);
@@ -206,7 +206,7 @@ void switch_mentions(Injection& it, const Victim& victim) {
 
 }  // namespace
 
-// Everybody on the host enters, nobody leaves.
+// All ranks on the host enter, none leaves.
 void gpu_nvswitch(Injection& it) {
   const Trouble trouble{
       .happens = switch_fails, .is_harmless = switch_mentions, .whole_host = true};
@@ -251,13 +251,13 @@ void link_is_narrow(Injection& it, const Victim& victim) {
                   victim.gpu(it.cluster), it.cluster.port_above(victim.local)));
 }
 
-// A GPU without work saves power.
+// An idle GPU saves power.
 void link_rests(Injection& it, const Victim& victim) {
   const GpuReport idle{.link_generation = 1, .utilization = 0, .temperature = 33};
   report(it, victim, idle, idle);
 }
 
-// The job is slow and comes to its end.
+// The job is slow, but finishes.
 void slow_gpu(Injection& it, const Trouble& trouble) {
   const int rank = it.any_rank();
   const Victim victim = victim_of(it, rank, {it.any_step(), 0});

@@ -1,4 +1,4 @@
-// Hosts that fail, and what their kernels say.
+// Hosts that fail, and what their kernels print.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -37,7 +37,7 @@ void rank_is_killed(Injection& it, const Victim& victim) {
   runs_out_of_memory(it, victim, victim.pid, "python3", "/system.slice/slurmstepd.scope/job_771");
 }
 
-// Something else on the host had a limit of its own.
+// Another program on the host has a memory limit of its own.
 void exporter_is_killed(Injection& it, const Victim& victim) {
   runs_out_of_memory(it, victim, victim.pid + 51'200, "node_exporter",
                      "/system.slice/node-exporter.service");
@@ -106,7 +106,7 @@ void memory_error(Injection& it) {
 
 namespace {
 
-// Nobody on the host comes further than this; of the others, each as far as it can get.
+// No rank of the host gets further than this; each other rank gets as far as it can.
 std::optional<Victim> stop_host(Injection& it, const Trouble& trouble) {
   const int host = it.any_host();
   const std::vector<int> ranks = it.ranks_of_host(host);
@@ -176,7 +176,7 @@ void may_not_fork(Injection& it, const Victim& victim) {
 
 }  // namespace
 
-// Processes of a host may not start the threads that they need.
+// Processes of a host cannot start the threads that they need.
 void pids_limit(Injection& it) {
   const int host = it.any_host();
   Victim victim = victim_of(it, it.ranks_of_host(host).front(), {0, 0});

@@ -1,4 +1,4 @@
-// Jobs that do not get under way.
+// Jobs that do not start.
 #include <algorithm>
 
 #include "simulate/scenarios/families.h"
@@ -29,7 +29,7 @@ void rank_stuck_in_init(Injection& it) {
   it.blame_rank_without_communicator(rank);
 }
 
-// A host cannot reach the one where rank 0 listens.
+// A host cannot reach the host where rank 0 listens.
 void connect_failed(Injection& it) {
   everybody_stops_at(it, InitStop::waiting);
   const int host = it.cluster.hosts() > 1 ? 1 + it.chance.index(it.cluster.hosts() - 1) : 0;
@@ -39,7 +39,7 @@ void connect_failed(Injection& it) {
   it.involve_host(0);
 }
 
-// One host has another library in its image.
+// One host has another version of NCCL in its image.
 void version_mismatch(Injection& it) {
   const auto known = nccl_versions();
   std::size_t at = 0;
@@ -48,7 +48,7 @@ void version_mismatch(Injection& it) {
   const int host = it.cluster.hosts() > 1 ? 1 + it.chance.index(it.cluster.hosts() - 1) : 0;
   for (const int rank : it.ranks_of_host(host)) it.plan.own_setup(rank).version = &other;
   it.blame_host(host);
-  if (it.cluster.hosts() == 2) it.involve_everybody();  // nothing tells which of the two is odd
+  if (it.cluster.hosts() == 2) it.involve_everybody();  // nothing shows which of the two differs
   if (it.version.since(23, 4)) {
     everybody_stops_at(it, InitStop::in_topology);
     it.involve_rank(0);  // the warning names the two that differ
@@ -60,7 +60,7 @@ void version_mismatch(Injection& it) {
     }
     return;
   }
-  // Nothing is checked: they understand each other until data flows.
+  // These versions check nothing: set-up works, until data flows.
   it.block(it.seat(0, 0).communicator, {0, 0});
 }
 
@@ -82,14 +82,14 @@ void shm_full(Injection& it) {
   const int host = it.any_host();
   it.plan.files[Cluster::host_name(host) + "/df.txt"] = df_shm(it.twin ? 41 : 100);
   if (it.twin) return;
-  // One host whose ranks talk through shared memory.
+  // Ranks of one host communicate through shared memory.
   it.fail_to_connect(it.ranks_of_host(host), shared_memory_full(it.version));
   it.blame_host(host);
 }
 
 namespace {
 
-// The ranks of a host whose NICs the first communicator uses.
+// The ranks of a host that use NICs in the first communicator.
 std::vector<int> ranks_on_network(const Injection& it, int host) {
   std::vector<int> ranks = it.ranks_of_host(host);
   if (it.cluster.hosts() == 1) return {ranks.front()};

@@ -1,5 +1,5 @@
-// Jobs that run to their end, by what people measured of them: the job's own lines are those of one
-// that is well.
+// Jobs that run to their end. Only measurements show the fault: the job's own lines are those of a
+// healthy one.
 #include <fmt/format.h>
 
 #include <array>
@@ -15,14 +15,14 @@ namespace {
 
 bool is_benign(const Injection& it) { return it.twin && kind_of_twin(it) == Twin::benign; }
 
-// A number between two, drawn.
+// A random number in a range.
 double between(Chance& chance, double least, double most) {
   return least + (most - least) * chance.fraction();
 }
 
-// --- Ranks that come late ---------------------------------------------------------------------
+// --- Ranks that are late ---------------------------------------------------------------------
 
-// Of all ranks: what is usual, and nobody's is quite the same.
+// A value for each rank: about the usual one, but never quite the same.
 std::vector<double> usual_values(Injection& it, double usual, double apart) {
   std::vector<double> values;
   for (int rank = 0; rank < it.cluster.ranks(); ++rank)
@@ -30,7 +30,7 @@ std::vector<double> usual_values(Injection& it, double usual, double apart) {
   return values;
 }
 
-// Half of the ranks are slower than the others, as stages of a pipeline with more to do are.
+// Makes half of the ranks slower, like stages of a pipeline that have more to do.
 void divide(const Injection& it, std::vector<double>& values, double factor) {
   for (int rank = it.cluster.ranks() / 2; rank < it.cluster.ranks(); ++rank)
     values[static_cast<std::size_t>(rank)] *= factor;
@@ -40,8 +40,8 @@ enum class Told { to_barrier, in_barrier, scores };
 
 }  // namespace
 
-// Times to a barrier, in which whoever is slow takes longest; times in a barrier, which is short
-// for whoever comes last; or how fast the GPU of each rank is.
+// One of three reports: times to a barrier, longest for the slow rank; times in a barrier, shortest
+// for the rank that comes last; or how fast the GPU of each rank is.
 void straggler_reported(Injection& it) {
   const Told told =
       std::array{Told::to_barrier, Told::in_barrier, Told::scores}[it.chance.below(3)];
@@ -63,7 +63,7 @@ void straggler_reported(Injection& it) {
 
 namespace {
 
-// Those of a host, or one of each host.
+// All ranks of one host, or one rank of each host.
 std::vector<int> profiled_ranks(Injection& it, int with) {
   if (it.chance.below(2) == 0) return it.ranks_of_host(it.cluster.host_of(with));
   std::vector<int> ranks;
@@ -80,12 +80,12 @@ void write_profiles(Injection& it, const ProfiledRun& run) {
 
 }  // namespace
 
-// Its GPU computes longer, or waits for its program.
+// The straggler's GPU computes longer, or waits for its program.
 void straggler_profiled(Injection& it) {
   const int straggler = it.any_rank();
   ProfiledRun run{.ranks = profiled_ranks(it, straggler)};
   const bool computes = it.chance.below(2) == 0;
-  // Milder, and in turn, it is what batches of unlike lengths do.
+  // The twin: milder, and by turns on each rank, as batches of unequal lengths cause it.
   const double mild = it.twin ? 0.3 : 1;
   const Lateness late{.computes = computes ? 1 + mild * between(it.chance, 0.4, 1) : 1,
                       .idles = computes ? 0 : mild * between(it.chance, 35, 90)};
@@ -104,7 +104,7 @@ void straggler_profiled(Injection& it) {
 void communication_bound(Injection& it) {
   ProfiledRun run{.ranks = profiled_ranks(it, it.any_rank())};
   const double slow = between(it.chance, 4, 8);
-  if (is_benign(it)) run.hidden = 2.5;  // much is sent, and computing hides it
+  if (is_benign(it)) run.hidden = 2.5;  // much is sent, but computation hides it
   if (!it.twin) {
     run.network = slow;
     it.involve_everybody();
@@ -134,7 +134,7 @@ void bandwidth_low_host(Injection& it) {
   if (!it.twin) {
     it.plan.files[file_of(odd)] = measure(it, low);
     it.blame_host(odd);
-  } else if (is_benign(it)) {  // until it was mended, and measured again
+  } else if (is_benign(it)) {  // slow, until it was fixed and measured again
     it.plan.files[file_of(odd)].insert(0, measure(it, low));
   } else if (kind_of_twin(it) == Twin::bystander) {
     const int other = it.cluster.hosts();
@@ -142,8 +142,8 @@ void bandwidth_low_host(Injection& it) {
   }
 }
 
-// Each host with the next one: what both pairs of a host have in common is that host. Of two hosts
-// only an earlier run tells that they were better.
+// Tests each host with the next one: the host that both slow pairs share is the slow one. With two
+// hosts, only an earlier run shows that they were faster.
 void bandwidth_low_network(Injection& it) {
   const int hosts = it.cluster.hosts();
   const int odd = it.any_host();
@@ -160,7 +160,7 @@ void bandwidth_low_network(Injection& it) {
   for (int host = 0; host < hosts; ++host) {
     BandwidthTest test{.hosts = {host, (host + 1) % hosts}};
     if (!it.twin && (test.hosts[0] == odd || test.hosts[1] == odd)) test.reaches = part;
-    // Two rows of racks, and fewer links between them: nobody's fault.
+    // Two rows of racks with fewer links between them: no host is at fault.
     if (is_benign(it) && hosts >= 4 && (host == hosts / 2 - 1 || host == hosts - 1))
       test.reaches = 0.7;
     text += measure(it, test);
@@ -168,7 +168,7 @@ void bandwidth_low_network(Injection& it) {
   if (!it.twin) it.blame_host(odd);
 }
 
-// Of every host alone, or, now and then, of all together, which tells of nobody.
+// A test of every host alone or, in one of four jobs, of all together, which shows no host.
 void wrong_results(Injection& it) {
   constexpr std::uint64_t kFrom = std::uint64_t{1} << 28;
   const int odd = it.any_host();

@@ -19,7 +19,7 @@ void transport_error(Injection& it) {
 
 namespace {
 
-// All processes of the host hear of it, each from the thread that listens to the device.
+// All processes of the host report it, each from the thread that listens to the device.
 int port_trouble(Injection& it, PortEvent event) {
   const Cut path = any_path(it);
   if (path.rank < 0) return -1;

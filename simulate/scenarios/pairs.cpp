@@ -1,5 +1,5 @@
-// Sends and receives that do not meet. In these jobs two ranks exchange something at the end of
-// every step, as the ends of a pipeline do with what they share.
+// Sends and receives that do not match. In these jobs two ranks exchange something at the end of
+// every step, like the ends of a pipeline that share weights.
 #include "simulate/scenarios/families.h"
 
 namespace faultline::simulation {
@@ -33,7 +33,7 @@ class Exchange {
     return calls;
   }
 
-  // In the step of the fault a and b do this, in all others what is usual.
+  // In the step of the fault a and b make these calls, in all other steps the usual ones.
   void write(const std::vector<Call>& a_does, const std::vector<Call>& b_does) {
     for (int step = 0; step < it_.program.steps(); ++step) {
       const bool odd = step == step_ && !it_.twin;
@@ -76,7 +76,7 @@ void p2p_mismatch_size(Injection& it) {
   exchange.write(exchange.usual(exchange.b()), other);
 }
 
-// Both send before they receive, and neither send ends before it is received.
+// Both ranks send before they receive, and no send ends before it is received.
 void p2p_deadlock(Injection& it) {
   Exchange exchange(it);
   exchange.write(Exchange::one_by_one(exchange.usual(exchange.b())),

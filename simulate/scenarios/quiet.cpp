@@ -1,5 +1,4 @@
-// Jobs of which little is said: one that ends without a word why, and what is said of one that was
-// ended.
+// Jobs that print little about their end.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -11,7 +10,7 @@ namespace faultline::simulation {
 
 using namespace std::chrono_literals;
 
-// Nobody is late, nobody warns.
+// No rank is late, and no rank warns.
 void collective_stalled(Injection& it) {
   const int rank = it.any_rank();
   const Place place = it.any_place(rank, [](const Call& call) {

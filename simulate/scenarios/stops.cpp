@@ -1,4 +1,4 @@
-// Ranks that come to a halt.
+// Ranks that stop.
 #include <fmt/format.h>
 
 #include "simulate/scenarios/families.h"
@@ -30,7 +30,7 @@ void gpu_memory_fault(Injection& it) {
   it.blame_rank(rank);
 }
 
-// Data does not flow, and nothing tells where it is held up.
+// No data flows, and nothing shows where it is held up.
 void group_stalled(Injection& it) {
   const int rank = it.any_rank();
   const Place place = it.any_place(rank, is_collective);
@@ -39,7 +39,7 @@ void group_stalled(Injection& it) {
   it.blame_communicator(rank, call.slot);
 }
 
-// The program has called all it had to; its GPU is still in a kernel of its own.
+// The program has made its calls; its GPU is still in a kernel of its own.
 void kernel_hangs(Injection& it) {
   const int rank = it.any_rank();
   const Place place = it.any_place(rank, is_collective);
@@ -86,7 +86,7 @@ void data_loader_error(Injection& it) {
 
 namespace {
 
-// The first reduction of gradients in a step; where there is no such group, any large collective.
+// The first reduction of gradients in a step; without a data-parallel group, any large collective.
 Place gradients_of(Injection& it, int rank, int step) {
   const auto slot = it.communicators.slot_of(Group::data);
   const int at = it.program.find(rank, step, [&](const Call& call) {
@@ -95,8 +95,8 @@ Place gradients_of(Injection& it, int rank, int step) {
   return {step, at};
 }
 
-// DDP's error, as the next forward pass raises it. It counts ranks in the group whose gradients it
-// reduces.
+// DDP's error, as the next forward pass raises it. Its rank is that in the group that reduces
+// gradients.
 std::vector<std::string> not_reduced(int rank_in_group, bool named) {
   std::vector<std::string> lines = {
       "Traceback (most recent call last):",
@@ -139,7 +139,7 @@ std::vector<std::string> not_reduced(int rank_in_group, bool named) {
   return lines;
 }
 
-// It was told to look for what is not used, and finds nothing.
+// DDP was told to look for unused parameters, and finds none.
 std::string nothing_unused(const Injection& it, int rank) {
   const std::string front =
       fmt::format("[rank{}]:[W305 02:00:31.204118302 reducer.cpp:1430] ", rank);
@@ -161,7 +161,7 @@ void unused_parameters(Injection& it) {
         it.of(rank).prints = {nothing_unused(it, rank)};
     return;
   }
-  // A head that nobody uses, or a branch that one rank's batch did not take.
+  // A head that no rank uses, or a branch that one rank's batch did not take.
   const bool everybody = it.chance.below(2) == 0;
   const bool named = it.chance.below(2) == 0;
   const int odd = it.any_rank();

@@ -1,4 +1,4 @@
-// Jobs that are well, whatever they look like.
+// Healthy jobs that look wrong.
 #include <fmt/format.h>
 
 #include "simulate/scenarios/families.h"
@@ -8,10 +8,10 @@ namespace faultline::simulation {
 
 void healthy(Injection&) {}
 
-// Mixture of experts: every pair of ranks exchanges what its tokens ask for, or nothing.
+// Mixture of experts: each pair of ranks exchanges as much as its tokens need, or nothing.
 void healthy_alltoall_uneven(Injection& it) { it.plan.all_to_all = true; }
 
-// Logging was switched on, or the log rotated, in mid-run: on all ranks, or on some.
+// Logging was switched on, or the log was rotated, in mid-run: on all ranks, or on some.
 void healthy_late_start(Injection& it) {
   const bool all = it.chance.below(2) == 0;
   const int step = it.any_step();
@@ -54,7 +54,7 @@ void healthy_cuda_graphs(Injection& it) {
 // The logs were copied while the job ran.
 void healthy_subset_of_calls(Injection& it) { it.plan.destroys = false; }
 
-// A port that nobody uses goes down, or was never up.
+// A port that no rank uses goes down, or was never up.
 void healthy_unused_port(Injection& it) {
   it.plan.common.unused_port = true;
   if (!it.version.since(20, 3)) return;

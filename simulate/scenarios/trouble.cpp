@@ -9,7 +9,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Before the job in whatever time zone, and after the hosts had started.
+// Before the job, whatever time zone a log is read in, and after the hosts booted.
 constexpr auto kLongAgo = 30h;
 constexpr auto kUp = 36h;  // at least
 

@@ -1,5 +1,6 @@
-// A line that is missing makes nobody guilty: whatever line of a job is deleted, hardly ever is a
-// wrong part accused that was not before. All of them: FAULTLINE_EVERY=1 (hours), or a number.
+// A missing line must not make a part look guilty: whatever single line of a job is deleted, a
+// wrong part may be newly accused only very rarely. FAULTLINE_EVERY=1 deletes each line in turn
+// (hours), N each Nth one.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +17,7 @@ namespace {
 constexpr double kAccused = 0.8;
 constexpr std::uint64_t kSeed = 31;
 
-// How sure the surest of what is wrongly stated is.
+// The highest confidence among the wrong statements.
 double surest_wrong(const Score& score) {
   double surest = 0;
   for (const Stated& stated : score.stated)
@@ -27,16 +28,17 @@ double surest_wrong(const Score& score) {
 struct Place {
   std::string file;
   std::size_t begin = 0;
-  std::size_t end = 0;  // behind its newline
+  std::size_t end = 0;  // after its newline
 };
 
-// Collectives are many and alike: of each file the first few, and some of the last. What a log says
-// last is where its rank stopped, so that not even the best can tell when it lacks that.
+// Collectives are many and alike, so of each file only the first few and some of the last are
+// deleted. The very last ones are left: they show where the rank stopped, and without them no
+// diagnosis can be right.
 std::vector<Place> lines_of(const Files& files) {
   constexpr std::size_t kFew = 6;
   std::vector<Place> lines;
   for (const auto& [name, text] : files) {
-    if (text.find('\0') != std::string::npos) continue;  // a dump
+    if (text.find('\0') != std::string::npos) continue;  // a binary dump
     std::vector<Place> calls;
     for (std::size_t at = 0; at < text.size();) {
       const std::size_t end = std::min(text.find('\n', at), text.size() - 1) + 1;
@@ -54,7 +56,7 @@ std::vector<Place> lines_of(const Files& files) {
 TEST(DeletedLines, MakeNobodyGuilty) {
   const char* every = std::getenv("FAULTLINE_EVERY");
   const std::size_t step = every == nullptr ? 4999 : std::strtoul(every, nullptr, 10);
-  constexpr std::size_t kOneIn = 200;  // at most so many accuse somebody
+  constexpr std::size_t kOneIn = 200;  // at most one deletion in so many may accuse a wrong part
   const Doctor doctor;
   std::size_t number = 0;
   std::size_t tried = 0;

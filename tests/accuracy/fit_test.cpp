@@ -1,5 +1,5 @@
-// Fitting what grounds weigh: how a sum is put together from the terms that are printed, and what
-// the fit may move.
+// Fitting the weights of grounds: how a sum is put together from the printed terms, and what the
+// fit may change.
 #include "accuracy/fit.h"
 
 #include <gmock/gmock.h>
@@ -42,7 +42,7 @@ TEST(FitSample, IsTheSumOfItsTermsAndNoSurerThanItsGroundsAllow) {
   const auto plain = sample_of(table, terms_of({}));
   ASSERT_TRUE(plain);
   EXPECT_NEAR(stated(table, *plain), 0.87, 0.001);
-  // Once, though it weighs and limits.
+  // This ground both adds a weight and sets a limit, but its weight counts once.
   const auto unknown =
       sample_of(table, terms_of({"-1.00 no line names the host", "no line names the host"}));
   ASSERT_TRUE(unknown);

@@ -1,5 +1,5 @@
-// Jobs that reach a server in every way, asked after each request. `./dev accuracy --moments` does
-// it with all jobs; here it is done with some.
+// Jobs that reach a server in every way, with a question after each request. `./dev accuracy
+// --moments` runs all jobs, this test some.
 #include "accuracy/moments.h"
 
 #include <gmock/gmock.h>

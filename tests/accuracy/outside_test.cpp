@@ -1,5 +1,5 @@
-// Real logs beside simulated ones: how labels are read, answers judged, and kernel logs told again
-// at another time.
+// Real logs beside simulated ones: how labels are read, answers are judged, and kernel logs are
+// rewritten for another time.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -86,7 +86,7 @@ INSTANTIATE_TEST_SUITE_P(Families, Scored,
                                          "rank_behind, noise healthy_torn_down",
                                          "gpu_off_bus, hosts say nothing"));
 
-// Ranks that queued a few calls less than others are told from one that stopped.
+// Ranks that queued a few calls less than others are not taken for a rank that stopped.
 TEST(Scored, AStallOfWholeJobsAccusesNoRank) {
   for (std::uint64_t seed = 1; seed <= 6; ++seed) {
     const Case made = case_of(family_named("collective_stalled"), seed);
@@ -146,7 +146,8 @@ TEST_P(Decisive, WithoutItTheCauseIsLessSureAndItIsAskedFor) {
   }
 }
 
-// What a kernel says, what a tool reports, what NCCL warns of, a traceback, calls, settings.
+// The evidence that is taken away: lines of a kernel, a report of a tool, a warning of NCCL, a
+// traceback, calls, settings.
 INSTANTIATE_TEST_SUITE_P(
     Families, Decisive,
     testing::Values(

@@ -1,4 +1,4 @@
-// What is left of a job's files by how much was sent.
+// Which of a job's files and lines remain, by how much was sent.
 #include "accuracy/tiers.h"
 
 #include <gmock/gmock.h>

@@ -14,7 +14,7 @@ std::string below(const std::filesystem::path& root, const std::string& absolute
 
 class Authorities : public testing::Test {
  protected:
-  // Whoever runs the tests may have set them.
+  // The environment of whoever runs the tests may have set these.
   Authorities() {
     ::unsetenv("SSL_CERT_FILE");
     ::unsetenv("SSL_CERT_DIR");

@@ -1,4 +1,4 @@
-// The outbox carried out to receivers that answer, fail, hang, lie.
+// Delivery of the outbox to receivers that answer, fail, hang or lie.
 #include "alerts/delivery.h"
 
 #include <gmock/gmock.h>
@@ -39,7 +39,7 @@ Finding finding(const std::string& id, std::vector<std::string> explains = {}) {
 
 class DeliveryTest : public testing::Test {
  protected:
-  // Everything at once, and retried at once.
+  // Sends everything at once, and retries at once.
   static Receiver quick(ReceiverType type, const std::string& url) {
     Receiver receiver = default_receiver(type);
     receiver.name = "r" + std::to_string(static_cast<int>(type));
@@ -61,7 +61,7 @@ class DeliveryTest : public testing::Test {
     delivery->start({.url = "http://faultline"});
   }
 
-  // Ids ending in s are symptoms.
+  // Ids that end in s are symptoms.
   void find(const std::vector<Finding>& found, int attempt = 1) {
     Standing standing;
     for (const Finding& one : found)
@@ -172,7 +172,7 @@ TEST_F(DeliveryTest, DoesNotWaitLongForOneThatHangs) {
   find({finding("fa")});
   ASSERT_TRUE(hook.await(1));
   EXPECT_TRUE(other.await(1)) << "the other is told all the same";
-  // What is written meanwhile does not wait.
+  // Writing to the store meanwhile does not wait.
   const auto began = std::chrono::steady_clock::now();
   find({finding("fa"), finding("fb")});
   EXPECT_LT(std::chrono::steady_clock::now() - began, 900ms);
@@ -208,7 +208,7 @@ TEST_F(DeliveryTest, ReadsARefusalThatEndsWithTheConnection) {
             "answers 503: we are full");
 }
 
-// It read no more, and asked its parser for ever.
+// A fixed bug: after half of a chunk header it read nothing more and asked its parser for ever.
 TEST_F(DeliveryTest, ReadsARefusalWhosePiecesAreAnnouncedByHalf) {
   const std::string head = "HTTP/1.1 503 Later\r\nTransfer-Encoding: chunked\r\n\r\n";
   FakeReceiver breaks_off([&](int socket) { FakeReceiver::say(socket, head + "8443/serv"); });
@@ -259,9 +259,9 @@ TEST_F(DeliveryTest, RefusesAPrivateAddressUnlessItIsAllowed) {
   Receiver receiver = quick(ReceiverType::webhook, hook.url());
   receiver.allow_private = false;
   EXPECT_THAT(try_receiver(receiver, "http://faultline", now()),
-              HasSubstr("127.0.0.1 lies in a private network; allow_private = true"));
+              HasSubstr("127.0.0.1 is a private address; set allow_private = true"));
   receiver.url = "http://localhost:" + std::to_string(hook.port());
-  EXPECT_THAT(try_receiver(receiver, "http://faultline", now()), HasSubstr("private network"));
+  EXPECT_THAT(try_receiver(receiver, "http://faultline", now()), HasSubstr("private address"));
   EXPECT_TRUE(hook.heard().empty());
 }
 
@@ -351,7 +351,8 @@ TEST_F(DeliveryTest, EndsACommandThatRunsWhenItEndsItself) {
   EXPECT_NE(kill(pid, 0), 0) << "it is neither there nor waits to be reaped";
 }
 
-// Whoever changes is told the next message when the one under way has ended, and nobody else waits.
+// A receiver that changes gets its next message after the current one has ended, and no other
+// receiver waits.
 TEST_F(DeliveryTest, TellsAReceiverThatChangesOneMessageAtATime) {
   const std::string folder = workshop.folder().string();
   Receiver changes = quick(ReceiverType::command, "");

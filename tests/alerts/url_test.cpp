@@ -17,7 +17,7 @@ TEST(Urls, HoldAddressesAsEverybodyWritesThem) {
     EXPECT_FALSE(parse_url(wrong)) << wrong;
 }
 
-// The path and the query of a hook are what lets whoever knows them write to it.
+// Whoever knows the path and the query of a hook can write to it.
 TEST(NameOfUrl, TellsTheHostAndNothingOfThePath) {
   EXPECT_EQ(name_of_url("http://am-1.example:9093"), "http://am-1.example:9093");
   EXPECT_EQ(name_of_url("https://am-1.example:443/"), "https://am-1.example");

@@ -1,4 +1,4 @@
-// Findings told to the real Alertmanager and the real Prometheus.
+// Findings that are sent to the real Alertmanager and the real Prometheus.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ namespace {
 using namespace std::chrono_literals;
 using testing::HasSubstr;
 
-// Times compressed: what takes minutes takes a second.
+// All waits are shortened: one second stands for minutes.
 class Alerting : public testing::Test {
  protected:
   void SetUp() override {
@@ -35,7 +35,7 @@ class Alerting : public testing::Test {
 
   std::string file(const std::string& name) { return (workshop.folder() / name).string(); }
 
-  // Pages `hook` for causes, by the example that is shipped.
+  // The shipped example configuration, which notifies `hook` of causes.
   void write_alertmanager_config() {
     std::string text = read_file(TESTS_DIR "/../packaging/prometheus/alertmanager.example.yml");
     const auto replace = [&](const std::string& from, const std::string& to) {
@@ -59,7 +59,7 @@ class Alerting : public testing::Test {
   }
   std::string alertmanager_url() const { return "http://127.0.0.1:" + std::to_string(port); }
 
-  // `flags`: of amtool alert query.
+  // `flags` are passed to `amtool alert query`.
   boost::json::array alerts(const std::string& flags) {
     const std::string text = output_of(amtool + " --alertmanager.url=" + alertmanager_url() +
                                        " alert query -o json " + flags + " 2>&1");
@@ -69,7 +69,7 @@ class Alerting : public testing::Test {
     return error || !value.is_array() ? boost::json::array{} : value.as_array();
   }
 
-  // Everything below a folder, as one body.
+  // Sends all files below a folder as one body.
   Reply upload(const ServerProcess& server, const std::string& folder, const std::string& job) {
     return curl(server, "/api/v1/ingest?job=" + job + "&source=logs", "--data-binary @-",
                 "tar -C '" + folder + "' -c . |");
@@ -97,7 +97,7 @@ class Alerting : public testing::Test {
   std::optional<RealProgram> alertmanager;
 };
 
-// Until a job of a thousand ranks was read; sanitizers read it many times slower.
+// Long enough to read a job of a thousand ranks; with sanitizers that takes many times longer.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr std::chrono::seconds kHold = 40s;
 #else
@@ -232,7 +232,7 @@ TEST_F(Alerting, SpeaksOpenMetricsToThoseWhoAsk) {
               HasSubstr("# TYPE faultline_ingest_lines_total counter\n"));
 }
 
-// Jobs whose logs are posted file by file, as a loop of curl does. FAULTLINE_EVERY=1: all
+// Jobs whose logs are posted file by file, as a loop of curl does. FAULTLINE_EVERY=1 runs all
 // scenarios.
 TEST_F(Alerting, TellsTheTrueCausesOfJobsThatArriveFileByFileAndTakesNoneBack) {
   write_alertmanager_config();
@@ -295,12 +295,12 @@ TEST_F(Alerting, PagesForTenGpusAmongAHundredAndSixtyThousandTeardowns) {
                                        hook.url() +
                                        "\"\nallow_private = true\nhold = \"1s\"\n"
                                        "group_wait = \"1s\"\n"
-                                       // No line of a job is there.
+                                       // The confidence is low because the job itself sent no line.
                                        "min_confidence = 0.7\n");
   ServerProcess server(workshop.folder(), {"--config", file("faultline.toml")});
   const std::string folder = file("kernel");
   std::filesystem::create_directories(folder);
-  // Ten GPUs on ten hosts fall off the bus, in the midst of processes that are cleaned up.
+  // Ten GPUs on ten hosts fall off the bus while other processes are cleaned up.
   int left = 168'924;
   for (int host = 0; host < 100; ++host) {
     const std::string name = "gpu-node-" + std::to_string(host);
@@ -366,7 +366,7 @@ TEST_F(Alerting, RefusesReceiversThatCannotWorkWithOneLine) {
       {"type = \"webhook\"\nurl = \"http://x\"",
        "bad.toml: line 1: receiver 1: name is missing; give it one"},
       {"name = \"a\"\nurl = \"http://x\"",
-       "bad.toml: line 1: receiver \"a\": type is missing; it is one of alertmanager, "},
+       "bad.toml: line 1: receiver \"a\": type is missing; give one of alertmanager, "},
       {"name = \"a\"\ntype = \"pigeon\"", "type must be one of alertmanager, webhook, pagerduty"},
       {"name = \"a\"\ntype = \"webhook\"", "url is missing"},
       {"name = \"a\"\ntype = \"webhook\"\nurl = \"x\"", "url must begin with http:// or https://"},

@@ -1,4 +1,4 @@
-// A traceback is no proof that a process ended: programs catch what they raise, log it and go on.
+// A traceback does not prove that a process ended: programs catch exceptions, log them and go on.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -61,7 +61,8 @@ TEST(CaughtExceptions, OneBelowWhichManyStepsAreTrainedAccusesNobody) {
   EXPECT_THAT(diagnosis.root_causes, IsEmpty());
 }
 
-// What its process had not written yet comes below it, and peers do a step or two more.
+// The process may write buffered lines after its traceback, and its peers may do a step or two
+// more.
 TEST(CaughtExceptions, OneBelowWhichFewStepsStandIsBelieved) {
   for (const int more : {1, 2, 40})
     EXPECT_EQ(pasted(steps(1, 9) + traceback() + steps(10, 9 + more)).verdict, Verdict::failed)
@@ -73,7 +74,7 @@ TEST(CaughtExceptions, OneBelowWhichStepsStandIsBelievedWhereAProcessFailed) {
   const Diagnosis few = pasted(traceback() + steps(1, 120) + kKilled);
   EXPECT_EQ(few.verdict, Verdict::failed);
   EXPECT_EQ(cause_of(few), "software.rank_crashed");
-  // No buffer holds so many.
+  // No buffer holds so many lines, so the process went on.
   const Diagnosis many = pasted(traceback() + steps(1, 400) + kKilled);
   EXPECT_EQ(many.verdict, Verdict::failed);
   EXPECT_THAT(many.summary, Not(HasSubstr("KeyError")));
@@ -89,12 +90,13 @@ TEST(CaughtExceptions, OneThatIsLoggedAsNoErrorAccusesNobodyByItself) {
   }
   EXPECT_EQ(pasted(lines(3) + traceback("ERROR 03-05 02:10:11 [core.py:402] ") + lines(40)).verdict,
             Verdict::failed);
-  // The level is a word by itself.
+  // The level must be a word of its own.
   EXPECT_EQ(pasted(lines(3) + traceback("[rank3]: INFORMED: ") + lines(40)).verdict,
             Verdict::failed);
 }
 
-// A program that calls it a warning and trains on did not come to a segmentation fault by it.
+// If a program logs an exception as a warning and trains on, the exception did not cause a later
+// segmentation fault.
 TEST(CaughtExceptions, OneThatIsLoggedAsNoErrorIsNotWhyTheJobEndedOtherwise) {
   const std::string caught = steps(1, 5) + traceback("WARNING data: passed over: ") + steps(6, 40);
   const auto named = [](const std::string& text) {
@@ -115,7 +117,7 @@ TEST(CaughtExceptions, OneThatIsLoggedAsNoErrorIsNotWhyTheJobEndedOtherwise) {
                            "OpType=ALLREDUCE, NumelIn=64, NumelOut=64, Timeout(ms)=600000) ran for "
                            "600004 milliseconds before timing out.\n"),
             "collective.timeout");
-  // By its exit code it may have.
+  // Exit code 1 fits the exception, so it may be the cause.
   EXPECT_EQ(cause_of(pasted(caught + "srun: error: gpu-4: task 2: Exited with exit code 1\n")),
             "software.rank_crashed");
   const Diagnosis last = pasted(steps(1, 5) + traceback("WARNING data: passed over: ") +
@@ -147,7 +149,7 @@ TEST(CaughtExceptions, AJobThatWorkedUntilItsTimeLimitEndedAtIt) {
   const Diagnosis worked = pasted(traceback() + lines(30) + steps(1, 40) + limit_at("40:12"));
   EXPECT_EQ(cause_of(worked), "process.aborted");
   EXPECT_THAT(worked.summary, Not(HasSubstr("KeyError")));
-  // Whoever does not heed the limit is killed.
+  // A process that ignores the limit is killed.
   const Diagnosis killed = pasted(traceback() + lines(30) + steps(1, 40) + limit_at("40:12") +
                                   "srun: error: gpu-7: task 0: Terminated\n"
                                   "srun: error: gpu-8: task 8: Killed\n");
@@ -156,14 +158,14 @@ TEST(CaughtExceptions, AJobThatWorkedUntilItsTimeLimitEndedAtIt) {
   const Diagnosis failed = pasted(traceback() + lines(30) + steps(1, 40) + limit_at("40:12") +
                                   "srun: error: gpu-7: task 0: Exited with exit code 1\n");
   EXPECT_EQ(cause_of(failed), "software.rank_crashed");
-  // It stood for a quarter of an hour before.
+  // The job had stood still for a quarter of an hour before the limit.
   const Diagnosis stood = pasted(steps(1, 40) + traceback() + limit_at("55:12"));
   EXPECT_EQ(cause_of(stood), "software.rank_crashed");
   const Diagnosis shortly_before = pasted(steps(1, 40) + traceback() + limit_at("40:30"));
   EXPECT_EQ(cause_of(shortly_before), "software.rank_crashed");
 }
 
-// A launcher's word of an exit at 02:10:12.
+// A launcher's line about an exit at 02:10:12.
 constexpr const char* kExit =
     "E0305 02:10:12.000000 4200 "
     "site-packages/torch/distributed/elastic/multiprocessing/api.py:869] "
@@ -178,7 +180,7 @@ TEST(WorkAfterAnEnd, ShowsThatItWasOfAnEarlierAttempt) {
   EXPECT_THAT(diagnosis.root_causes, IsEmpty());
 }
 
-// Then one of the clocks may be wrong.
+// If only the other log goes on, one of the two clocks may be wrong.
 TEST(WorkAfterAnEnd, OfAnotherLogSaysNothingWhereThatOfTheEndDoesNotGoOn) {
   const auto verdict = [](const std::string& launcher) {
     Workshop workshop;

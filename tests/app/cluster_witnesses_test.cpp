@@ -1,5 +1,5 @@
-// What tells of a job from outside of it, pasted as operators do: Kubernetes, DCGM's exporter, an
-// excerpt of nvidia-smi, the fabric's manager.
+// Reports about a job from outside of it, pasted as operators do: Kubernetes, the DCGM exporter, an
+// excerpt of nvidia-smi, the fabric manager.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -215,7 +215,7 @@ TEST(Kubernetes, TracebackBelowADescriptionIsStillRead) {
   EXPECT_EQ(cause_of(diagnosis), "software.cuda_oom");
 }
 
-// --- DCGM's exporter
+// --- The DCGM exporter
 
 std::string exported(int xid, int remap_failure) {
   const auto row = [](const char* metric, int gpu, int value) {
@@ -266,7 +266,7 @@ TEST(DcgmExporter, AnswersStayWhateverBecameOfTheText) {
   expect_the_same_of_mutations(exported(0, 1).substr(0, 4000) + exported(0, 1).substr(4000));
 }
 
-// --- Agents of health that quote an Xid
+// --- Health agents that quote an Xid
 
 TEST(HealthAgent, XidNamesItsGpuByAddressOrUuid) {
   const struct {
@@ -345,7 +345,7 @@ TEST(DcgmiNvlink, GpuWithoutAnyLinkIsOneFindingAndGivesNvidiaSmiItsIndex) {
   EXPECT_THAT(pasted(links("_ _ _ _ _ _")).root_causes, IsEmpty());
 }
 
-// --- JAX, as it spoke before
+// --- Older wordings of JAX
 
 TEST(Jax, TheCheckByWhichItEndsItselfSaysLessThanWhyItDoes) {
   const std::string check =
@@ -386,7 +386,7 @@ TEST(Ucx, ConnectionThatGetsNoAnswerAccusesNeitherEnd) {
   EXPECT_LT(confidence_of(diagnosis), 0.8);
 }
 
-// --- nvidia-smi -q, a section of it
+// --- A section of nvidia-smi -q
 
 std::string remapped(const std::string& pending) {
   return "    Remapped Rows\n"

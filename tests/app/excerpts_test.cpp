@@ -1,6 +1,6 @@
-// What programs of seven fields print when they fail, or only frighten, each diagnosed alone. Of
-// six the files were written before anybody knew what the answer would be; that of transfers
-// together with the signatures that it tries.
+// What programs of seven fields print when they fail, or print harmlessly; each excerpt is
+// diagnosed alone. Six of the files were written before anybody knew what the answer would be; the
+// file of transfers was written together with the signatures that it tests.
 #include <gtest/gtest.h>
 #include <yaml-cpp/yaml.h>
 
@@ -13,7 +13,7 @@
 namespace faultline {
 namespace {
 
-// In the title of what is held to be the cause, or among its parts.
+// Whether the title or the subject of the finding names the part.
 bool names(const Finding& finding, const std::string& part) {
   const auto has = [&](const std::string& text) { return text.find(part) != std::string::npos; };
   return has(finding.title) || std::ranges::any_of(finding.subject.hosts, has) ||

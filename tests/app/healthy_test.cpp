@@ -1,6 +1,6 @@
-// What tools print on sound machines, a form each, with all that is usual there: a port that nobody
-// uses, an error that was corrected long ago, an idle clock, a warning that means nothing. Written
-// by people who had not seen the program.
+// What tools print on healthy machines, one file for each form, with all that is usual there: a
+// port that nobody uses, an error that was corrected long ago, an idle clock, a warning that means
+// nothing. The authors of these texts had not seen the program.
 #include <gtest/gtest.h>
 
 #include <algorithm>

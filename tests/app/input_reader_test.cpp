@@ -23,7 +23,7 @@ const std::string kXid =
 
 class ReadInput : public testing::Test {
  protected:
-  // Reads a file of the workshop; gives the sources and how many lines each has.
+  // Reads a file of the workshop; returns the sources and the number of lines of each.
   std::vector<std::pair<std::string, std::uint64_t>> read(const std::string& file) {
     std::vector<std::pair<std::string, std::uint64_t>> lines;
     batches = 0;
@@ -102,7 +102,7 @@ TEST_F(ReadInput, SaysWhyAFileCannotBeRead) {
   EXPECT_FALSE(end.readable);
   EXPECT_EQ(end.trouble, "No such file or directory");
 
-  // Opens, but its first page is nobody's.
+  // The file opens, but reading its first page fails because nothing is mapped there.
   workshop.make("ln -s /proc/self/mem mem; touch out");
   (void)read("mem");
   EXPECT_FALSE(end.readable);

@@ -21,7 +21,7 @@ const Timestamp kNow{std::chrono::hours(24 * 365 * 50)};
 
 class FindInputs : public testing::Test {
  protected:
-  // Arguments are taken as below the test's folder.
+  // Arguments are relative to the test's folder.
   std::vector<std::string> names(std::vector<std::string> arguments) {
     for (std::string& argument : arguments) argument = path(argument);
     const Result<Inputs> inputs = find_inputs(arguments, kNow);

@@ -1,4 +1,4 @@
-// What one witness means beside another.
+// Reports from several witnesses, judged together.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -52,7 +52,7 @@ TEST(RasAlone, WithoutAComplaintIsNoHealthAndSaysWhatItTells) {
   EXPECT_THAT(diagnosis.summary, HasSubstr("all 6 ranks answered"));
 }
 
-// For a while after a process is gone nobody may answer at all.
+// After a process is gone, there may be a time in which no process answers at all.
 TEST(RasAlone, OfWhichALaterReportTellsOfNobodyStillHolds) {
   Workshop workshop;
   workshop.write("job/ras.txt",
@@ -99,7 +99,7 @@ TEST(OperatorOfPods, AccusesAPodThatEndedWithAnErrorAndNoneThatEndedWell) {
   EXPECT_EQ(told("137").root_causes.size(), 1U);
 }
 
-// nccl-tests on two hosts, beside NCCL's own search for rings.
+// nccl-tests on two hosts, together with NCCL's own search for rings.
 std::string measured(double busbw, const std::string& gdr) {
   std::string text =
       "# nThread 1 nGpus 1 minBytes 1073741824 maxBytes 1073741824\n"
@@ -128,7 +128,7 @@ TEST(BandwidthTest, FarBelowWhatNcclExpectsOfItsHardwareIsSlow) {
   const Diagnosis diagnosis = pasted(measured(7.5, "Disabled"));
   EXPECT_EQ(diagnosis.verdict, Verdict::slow);
   EXPECT_EQ(cause_of(diagnosis), "performance.bandwidth_low");
-  EXPECT_THAT(title_of(diagnosis), HasSubstr("of 24 that NCCL expects"));
+  EXPECT_THAT(title_of(diagnosis), HasSubstr("NCCL expects 24 from the hardware"));
   EXPECT_THAT(title_of(diagnosis), HasSubstr("GPUDirect RDMA is off"));
   EXPECT_LT(confidence_of(diagnosis), 0.8);
 }
@@ -171,12 +171,12 @@ TEST(PidOfALauncher, TiesItsDeathToWhatItsProcessWarnedOf) {
       "node-7:40122:40122 [1] graph/rings.cc:51 NCCL WARN Error : ring 1 does not contain rank "
       "0\n" +
       torchrun_saw_a_segfault(40122));
-  EXPECT_EQ(title_of(diagnosis), "NCCL worked out a ring on node-7 that does not close");
+  EXPECT_EQ(title_of(diagnosis), "NCCL computed a ring on node-7 that does not close");
   ASSERT_EQ(diagnosis.symptoms.size(), 1U);
   EXPECT_THAT(diagnosis.symptoms.front().title, HasSubstr("process 40122 on node-7"));
 }
 
-// A rank of 16 with a communicator of four more, of which it calls `call`.
+// A rank of a job of 16 that also joins a communicator of four ranks and calls `call` on it.
 std::string rank_of_a_quartet(int rank, int rank_in_it, bool split, const char* call) {
   const std::string prefix = fmt::format("node-{0}:{1}:{1} [0] NCCL INFO ", rank, 5000 + rank);
   const auto init = [&](const char* how, const char* pointer, int of, int nranks,
@@ -211,7 +211,7 @@ TEST(HalfOfASplit, IsNotTheOtherHalfOfACommunicatorThatWasMadeAlone) {
     EXPECT_THAT(std::string(name_of(cause.cause)), Not(HasSubstr("mismatch"))) << cause.title;
 }
 
-// --- What a host has and the job need not use
+// --- Parts of a host that the job need not use
 
 TEST(PartOfAHost, LoginThatMayStartNoMoreProcessesStandsBelowAKillForMemory) {
   const Diagnosis diagnosis = pasted(

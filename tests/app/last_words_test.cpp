@@ -1,4 +1,4 @@
-// What a program's runtime, its shell or its kernel says last, and nothing else is known.
+// The last words of a runtime, a shell or a kernel, when nothing else is known.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -57,7 +57,7 @@ TEST(LastWords, OfALibraryBelowAnExceptionGiveItsReason) {
   EXPECT_EQ(diagnosis.root_causes.front().cause, Cause::launch_connect_failed);
 }
 
-// The cause is another than an end, and the checklist counts the end all the same.
+// The cause is not that a rank ended, but the checklist counts the end all the same.
 TEST(LastWords, OfALauncherPutWhoEndedIntoTheChecklist) {
   const Diagnosis diagnosis = pasted(
       "[1,3]<stderr>:RuntimeError: CUDA error: an illegal memory access was encountered\n"
@@ -72,7 +72,7 @@ TEST(LastWords, OfALauncherPutWhoEndedIntoTheChecklist) {
   EXPECT_EQ(check->detail, "ended: rank 3");
 }
 
-// Neither line names the host: what one kernel log tells is of one machine.
+// Neither line names the host, but all lines of one kernel log are of one machine.
 TEST(LastWords, OfAKernelWithoutANameAreOfOneMachine) {
   const Diagnosis diagnosis = pasted(
       "[  331.267175] I/O error, dev sda, sector 35602992 op 0x0:(READ) flags 0x80700 phys_seg 33\n"
@@ -88,7 +88,7 @@ TEST(LastWords, OfAKernelAreReadAsAMailBreaksThem) {
       "[ 2346.280102] Kernel panic - not syncing: softlockup: hung tasks\n");
   ASSERT_EQ(diagnosis.root_causes.size(), 1U);
   EXPECT_EQ(diagnosis.root_causes.front().cause, Cause::host_cpu_hang);
-  // The rest of a driver's line begins as a row of lspci does, and is none.
+  // The rest of a driver's line may begin like a row of lspci without being one.
   const Diagnosis driver = pasted(
       "Aug 15 12:21:38 gpu-7 kernel: [325977.1] eth0: a line that is longer than the next one\n"
       "Aug 15 12:21:39 gpu-7 kernel: [325978.631877] bnxt_en\n"

@@ -1,4 +1,4 @@
-// Ranks that say that they lost a peer, and the one that does not.
+// Several ranks say that they lost a peer; the one that does not say so is suspect.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -101,7 +101,7 @@ TEST(LostPeers, OfTwoRanksPointAtTheOther) {
   EXPECT_THAT(ranks_of(diagnosis), ElementsAre(1));
 }
 
-// All but rank 2 of four say that they lost a peer; then something else of this job.
+// Of four ranks all but rank 2 say that they lost a peer.
 std::vector<std::string> all_but_rank_2() {
   std::vector<std::string> logs;
   for (int rank = 0; rank < 4; ++rank)
@@ -135,7 +135,8 @@ TEST(LostPeers, NameNobodyWhereSomethingElseIsKnownOfTheEnd) {
   raised_a_reason[2] += raised(2);
   EXPECT_THAT(title_of(of_files(raised_a_reason)), HasSubstr("KeyError"));
 
-  // Told to end, from outside, before anybody lost a peer; what comes after it follows.
+  // A SIGTERM from outside before any rank lost a peer explains the end. One that comes later is a
+  // consequence.
   const std::string told =
       "W0305 02:47:{}.100000 900 torch/distributed/elastic/multiprocessing/api.py:1012] Sending "
       "process 1002 closing signal SIGTERM\n";
@@ -145,7 +146,8 @@ TEST(LostPeers, NameNobodyWhereSomethingElseIsKnownOfTheEnd) {
                     "2026-03-05T02:47:20 slurmstepd: error: *** STEP 9.0 ON node-0 CANCELLED AT "
                     "2026-03-05T02:47:20 DUE TO TIME LIMIT ***\n"),
               IsEmpty());
-  // A scheduler's line may stand where its output ends.
+  // A scheduler's line may carry the time at which its output ended, not the time of the
+  // cancellation.
   EXPECT_THAT(named(all_but_rank_2(),
                     "2026-03-05T02:47:50 slurmstepd: error: *** STEP 9.0 ON node-0 CANCELLED AT "
                     "2026-03-05T02:47:29 DUE TO TIME LIMIT ***\n"),
@@ -165,11 +167,11 @@ TEST(LostPeers, NameNobodyWhereALineOfLossDoesNotSayWhoseItIs) {
 
 TEST(LostPeers, NameNobodyByLabelsThatContradictEachOtherOrAreTooManyToFollow) {
   const std::string said = torch_lost(0) + torch_lost(1) + torch_lost(2);
-  // A start of four ranks, and another one of three.
+  // Labels of a start with four ranks and of another start with three.
   EXPECT_THAT(
       ranks_of(pasted(steps(3, 4, 5) + steps(0, 3, 5) + steps(1, 3, 5) + steps(2, 3, 5) + said)),
       IsEmpty());
-  // More than are followed.
+  // More labels than are followed.
   std::string many;
   for (int rank = 0; rank < 65; ++rank) many += steps(rank, 65, 1);
   for (int rank = 0; rank < 64; ++rank) many += torch_lost(rank);

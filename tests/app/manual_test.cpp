@@ -1,5 +1,5 @@
-// What the program says of itself: --help, the manual, completions; and of a line that it does not
-// understand.
+// What the program says about itself (--help, the manual, completions) and about a command line
+// that it does not understand.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -62,7 +62,7 @@ TEST_F(Manual, IsCompletedByBash) {
   workshop.write("logs/a.txt", "");
   workshop.write("logs.toml", "");
   struct Case {
-    const char* words;  // of the line; the last is being typed
+    const char* words;  // the words of the line; the last one is being typed
     const char* offered;
   };
   const Case cases[] = {
@@ -112,7 +112,7 @@ TEST_F(Manual, SaysWhatIsWrongWithACommandLine) {
       {"$F backup --data x", "faultline backup: FILE is required\n"},
       {"$F simulate --nodes many --list", "--nodes: must be a number, not \"many\"\n"},
       {"$F token x --scope read --until 2020-01-01T00:00:00Z",
-       "--until: is over already; the token would never be accepted\n"},
+       "--until: is in the past; the token would never be accepted\n"},
       {"$F token x --scope read --rate 0", "--rate: must be a whole number from 1 to 1000000\n"},
       {"$F serve --listne x",
        "faultline serve: there is no option --listne; did you mean --listen?\n"},
@@ -129,7 +129,7 @@ TEST_F(Manual, SaysWhatIsWrongWithACommandLine) {
       {"$F serve --tokens nosuch --check-config", "nosuch: cannot be read"},
       {"$F serve --tls-cert nosuch --tls-key k --check-config",
        "--tls-cert nosuch: No such file or directory; "},
-      {"$F serve --data /proc/nosuch", "data /proc/nosuch: cannot be made"},
+      {"$F serve --data /proc/nosuch", "data /proc/nosuch: cannot be created"},
       {"$F serve --rules nosuch --check-config", "faultline: nosuch: is not a folder"},
       {"$F rules check nosuch", "nosuch: cannot be read"},
       {"$F simulate --out /proc/nosuch", "/proc/nosuch"},
@@ -147,8 +147,7 @@ TEST_F(Manual, FailsWhenWhatItPrintsCannotBeWritten) {
     SCOPED_TRACE(line);
     const Outcome outcome = run(std::string(line) + " > /dev/full");
     EXPECT_EQ(outcome.status, 2);
-    EXPECT_THAT(outcome.err,
-                EndsWith("faultline: what it prints could not be written to stdout\n"));
+    EXPECT_THAT(outcome.err, EndsWith("faultline: the output could not be written to stdout\n"));
   }
 }
 
@@ -164,7 +163,7 @@ TEST_F(Manual, PacksSettingsThatHoldWhenTheirMarksAreTakenOff) {
 constexpr const char* kOffTheBus =
     "[  812.5] NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus.\n";
 
-// What the program prints where its stdout is a terminal.
+// What the program prints if its stdout is a terminal.
 std::string on_a_terminal(const std::string& arguments) {
   return fmt::format("unset NO_COLOR; export F TERM=xterm; script -qec \"{}\" terminal < /dev/null",
                      arguments);

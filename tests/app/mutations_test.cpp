@@ -1,6 +1,6 @@
-// Every form that is read, by its golden input, as it looks after viewers, terminals and people had
-// it in their hands: the same answer or a less sure one, nobody new who is accused, and no health
-// where there was none.
+// The golden input of every form, changed as viewers, terminals and people change it. The answer
+// must stay the same or become less sure, no other part may be accused, and no failure may become
+// healthy.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -42,7 +42,7 @@ std::string text_of(const fs::path& file) {
   return text.str();
 }
 
-// Whatever was found, whether it stood as a cause or not.
+// All classes that were found, as cause, symptom or observation.
 struct Found {
   std::set<Cause> causes;
   double surest = 0;
@@ -75,8 +75,8 @@ class Mutation : public testing::TestWithParam<Input> {
     for (const Finding& cause : diagnosis.root_causes)
       if (cause.confidence >= kBlamed) {
         EXPECT_TRUE(found_.causes.contains(cause.cause)) << cause.title;
-        // One of several findings may be surer without what outweighed it, but none is surer than
-        // the surest was.
+        // One of several findings may become surer when the evidence against it is gone, but none
+        // may be surer than the surest one was.
         EXPECT_LE(cause.confidence, found_.surest + 0.01) << cause.title;
       }
   }
@@ -113,13 +113,13 @@ TEST_P(Mutation, BrokenIntoRowsAccusesNobodyElse) {
   }
 }
 
-// A name of the same length and of the same kinds of characters.
+// Returns a name of the same length with the same kinds of characters.
 std::string other_name(std::string_view name) {
   std::string other;
   for (char c : name) {
     if (c >= '0' && c <= '9')
       c = static_cast<char>('0' + (c - '0' + 3) % 10);
-    else if (c >= 'a' && c <= 'f')  // of a number, perhaps
+    else if (c >= 'a' && c <= 'f')  // may be a hexadecimal digit
       c = static_cast<char>('a' + (c - 'a' + 1) % 6);
     else if (c >= 'g' && c <= 'z')
       c = static_cast<char>('g' + (c - 'g' + 1) % 20);
@@ -134,7 +134,7 @@ std::string upper(std::string text) {
   return text;
 }
 
-// Where it is a word of its own.
+// Replaces the name where it is a word of its own.
 std::string renamed(const std::string& text, std::string_view name, std::string_view other) {
   constexpr std::string_view kOfNames =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
@@ -148,7 +148,7 @@ std::string renamed(const std::string& text, std::string_view name, std::string_
   return changed;
 }
 
-// "gpu-[3-6]": it stands there under no name of its own.
+// True if the text names the host only in a range such as "gpu-[3-6]".
 bool stands_in_a_range(const std::string& text, const std::string& host) {
   const std::size_t last = host.find_last_not_of("0123456789");
   return text.find(host.substr(0, last + 1) + "[") != text.npos;
@@ -187,7 +187,7 @@ TEST_P(Mutation, WithOtherNamesOfHostsTellsTheSameOfThose) {
 
 TEST_P(Mutation, WithOtherAddressesOfGpusTellsTheSameOfThose) {
   for (const std::string& gpu : named(whole_, &Subject::gpus)) {
-    const std::size_t bus = gpu.rfind(':');  // of host/0000:3b:00.0
+    const std::size_t bus = gpu.rfind(':');  // in host/0000:3b:00.0
     if (bus == gpu.npos || bus < 2) continue;
     SCOPED_TRACE(gpu);
     const std::string address = gpu.substr(bus - 2, 5);  // 3b:00
@@ -203,7 +203,7 @@ TEST_P(Mutation, WithOtherAddressesOfGpusTellsTheSameOfThose) {
   }
 }
 
-// What stands in its place says why another answer is right.
+// Says why a part of this form rightly gets another answer than the whole; empty if it must not.
 std::string why_a_part_of_it_means_something_else(const std::string& form) {
   if (form == "ncclras_json_2_28") return "its last report takes back what the one before told";
   if (form == "ncclras_text_2_26")

@@ -1,5 +1,5 @@
-// What operators paste, diagnosed alone, and what may become of it on the way: prefixes of log
-// viewers, rows that a terminal broke, ends that are missing.
+// What operators paste, diagnosed alone, and what may happen to it on the way: prefixes of log
+// viewers, lines that a terminal broke into rows, ends that are missing.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -48,7 +48,7 @@ inline std::string with_prefix(const std::string& text, const std::string& prefi
   return out;
 }
 
-// As a terminal of that width shows it.
+// As a terminal of this width shows it.
 inline std::string broken_at(const std::string& text, std::size_t width) {
   std::string out;
   std::size_t column = 0;
@@ -63,7 +63,8 @@ inline std::string broken_at(const std::string& text, std::size_t width) {
   return out;
 }
 
-// What words alone tell is no more than possible, and may be of anything.
+// The first cause rests on words alone. Such a finding is never more than possible, and its class
+// may be any.
 inline bool is_by_words(const Diagnosis& diagnosis) {
   return !diagnosis.root_causes.empty() &&
          std::ranges::any_of(diagnosis.explanation.findings, [&](const auto& explained) {
@@ -76,7 +77,8 @@ inline double surely(const Diagnosis& diagnosis) {
   return is_by_words(diagnosis) ? 0 : confidence_of(diagnosis);
 }
 
-// Of the whole, or what only says that something ended: an exception of which a row is left.
+// The part has no cause, the same cause as the whole, or one that only says that something ended,
+// as when one row of a traceback is left.
 inline bool says_no_more(const Diagnosis& part, const Diagnosis& whole) {
   const std::string cause = cause_of(part);
   return cause.empty() || (is_by_words(part) && confidence_of(part) < 0.5) ||
@@ -85,8 +87,8 @@ inline bool says_no_more(const Diagnosis& part, const Diagnosis& whole) {
           confidence_of(part) < std::min(0.8, confidence_of(whole)));
 }
 
-// The same with what a viewer of logs puts in front, broken into rows, and cut at both ends: no
-// other answer, and no surer one.
+// Diagnoses the text with prefixes of log viewers, broken into rows, and cut at either end. No
+// other and no surer answer may come.
 inline void expect_the_same_of_mutations(const std::string& text) {
   const Diagnosis whole = pasted(text);
   const std::vector<std::string> hosts = hosts_of(whole);
@@ -95,7 +97,7 @@ inline void expect_the_same_of_mutations(const std::string& text) {
     SCOPED_TRACE(prefix);
     const Diagnosis viewed = pasted(with_prefix(text, prefix));
     EXPECT_EQ(cause_of(viewed), cause_of(whole));
-    // Where the text names no host, the pod's name stands for it.
+    // If the text names no host, the name of the pod may stand for it.
     if (!hosts.empty()) {
       EXPECT_EQ(hosts_of(viewed), hosts);
     }

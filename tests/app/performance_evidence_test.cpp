@@ -1,4 +1,4 @@
-// From what tools print to the diagnosis: tables, traces and samples as people post them, each
+// From the output of tools to the diagnosis: tables, traces and samples as people post them, each
 // fault with its healthy twin.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -88,7 +88,7 @@ TEST(PerformanceEvidence, ATableIsHealthyLowOrWrong) {
   EXPECT_EQ(wrong.diagnosis().root_causes[0].evidence[0].line, 16u);
 }
 
-// A table as scripts print it: three columns under a header of their own.
+// A table as scripts print it: three columns below a header of their own.
 std::string script_table(double largest) {
   return fmt::format(
       "# Message Size(B)  Algo BW(GB/s)  Bus BW(GB/s)\n"
@@ -189,8 +189,8 @@ TEST(PerformanceEvidence, RowsOfRunsThatMayRunAtOnceAreOfNoHost) {
   ASSERT_THAT(causes(mixed), ElementsAre("corruption.wrong_results"));
   EXPECT_THAT(mixed.root_causes.front().subject.hosts, IsEmpty());
 
-  // A run before it that ended is none of those, nor is an earlier one of the same host, nor one
-  // that was broken off, for then the sizes begin anew.
+  // A run that ended before does not count as running at the same time. Neither does an earlier run
+  // of the same host, nor one that was broken off, because then the sizes begin anew.
   Posted one_by_one;
   one_by_one.post("both.txt", run_on("gpu-4", 479.1) + run_on("gpu-3", 479.1, 12));
   EXPECT_THAT(one_by_one.diagnosis().root_causes.front().subject.hosts, ElementsAre("gpu-3"));
@@ -203,7 +203,7 @@ TEST(PerformanceEvidence, RowsOfRunsThatMayRunAtOnceAreOfNoHost) {
   EXPECT_THAT(broken_off.diagnosis().root_causes.front().subject.hosts, ElementsAre("gpu-3"));
 }
 
-// A line of NCCL's runs into the count of a row.
+// One of NCCL's lines breaks into the count of a row.
 TEST(PerformanceEvidence, ACountThatATornRowLostIsNotCheckedUnlessTheSumTells) {
   const std::string info = "gpu-7:21734:21901 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P\n";
   const std::string whole = table(479.1);
@@ -231,7 +231,7 @@ TEST(PerformanceEvidence, ALaterTableIsHeldAgainstAnEarlierOneOfTheSameFile) {
   EXPECT_THAT(job.diagnosis().summary, HasSubstr("reached 360 GB/s, and 479 in an earlier run"));
 }
 
-// Five steps of 100 ms; a rank that computes less waits for the others in its collective.
+// Five steps of 100 ms. A rank that computes less waits for the others in its collective.
 std::string trace(int rank, double compute_ms, double exposed_ms, double idle_ms = 5) {
   std::string text = fmt::format(
       "{{\"schemaVersion\": 1, \"distributedInfo\": {{\"rank\": {}, \"world_size\": 4}}, "
@@ -302,7 +302,7 @@ TEST(PerformanceEvidence, TheLinesOfScriptsNameTheRankThatDiffers) {
   EXPECT_THAT(watched.diagnosis().summary, HasSubstr("Rank 1's GPU"));
 }
 
-// Of each rank what it works and waits in a step, in milliseconds.
+// For each rank how long it works and waits in a step, in milliseconds.
 std::string own_times(const std::vector<std::pair<double, double>>& ranks, int steps = 12) {
   std::string text;
   for (int step = 0; step < steps; ++step)
@@ -347,12 +347,12 @@ TEST(PerformanceEvidence, WhatRanksMeasureOfTheirStepsNamesTheOneThatTheOthersWa
     EXPECT_EQ(late.diagnosis().verdict, Verdict::slow);
   }
 
-  // Where communication itself takes most of a step.
+  // Communication itself takes most of a step.
   Posted slow_network;
   slow_network.post("train.log", own_times({{30, 1740}, {35, 1738}, {32, 1741}, {480, 1340}}));
   EXPECT_THAT(causes(slow_network.diagnosis()), ElementsAre("software.straggler"));
 
-  // Each log by itself, as ranks write them.
+  // Each rank writes a log of its own.
   Posted apart;
   for (int rank = 0; rank < 3; ++rank)
     apart.post(fmt::format("rank{}.log", rank),
@@ -363,11 +363,11 @@ TEST(PerformanceEvidence, WhatRanksMeasureOfTheirStepsNamesTheOneThatTheOthersWa
 TEST(PerformanceEvidence, WhoHasMoreToDoOrWaitsLittleIsNoStraggler) {
   const std::vector<std::vector<std::pair<double, double>>> jobs = {
       {{200, 50}, {205, 45}, {201, 49}, {198, 52}},     // healthy
-      {{200, 100}, {205, 95}, {201, 101}, {260, 40}},   // a stage that has more to do
-      {{200, 720}, {205, 715}, {900, 25}, {901, 24}},   // two of them
-      {{200, 720}, {205, 715}, {201, 721}, {202, 25}},  // who waits little works no longer
-      {{200, 30}, {205, 31}, {201, 32}, {900, 14}},     // nobody waits for who works long
-      {{5, 130}, {5, 131}, {5, 129}, {10, 100}},        // too little of a step
+      {{200, 100}, {205, 95}, {201, 101}, {260, 40}},   // a stage with more work
+      {{200, 720}, {205, 715}, {900, 25}, {901, 24}},   // two slow ranks
+      {{200, 720}, {205, 715}, {201, 721}, {202, 25}},  // rank 3 waits little, but works no longer
+      {{200, 30}, {205, 31}, {201, 32}, {900, 14}},     // rank 3 works long; no rank waits
+      {{5, 130}, {5, 131}, {5, 129}, {10, 100}},        // too small a part of a step
   };
   for (const auto& ranks : jobs)
     for (const std::string& text : {own_times(ranks), rank_timers(ranks)}) {
@@ -393,7 +393,7 @@ TEST(PerformanceEvidence, OneBlockOfTimersIsLessThanTwo) {
   EXPECT_LT(sure_of(1), sure_of(3));
 }
 
-// Of one report: how long the slowest rank takes follows from what it reaches.
+// One report. The time of the slowest rank is computed from its throughput.
 std::string extremes(double least, double clock, int clock_rank, int rank = 30) {
   return fmt::format(
       " 0: INFO:megatron.core.utils:[2026-03-05 02:47:11] | MnRtt/Rnk: 1446.49ms/13 | MxRtt/Rnk: "
@@ -410,14 +410,14 @@ TEST(PerformanceEvidence, MegatronsOwnMeasurementsNameTheRankThatReachesFarLess)
   EXPECT_THAT(causes(slow.diagnosis()), ElementsAre("software.straggler"));
   EXPECT_THAT(slow.diagnosis().root_causes[0].subject.ranks, ElementsAre(30));
   EXPECT_THAT(slow.diagnosis().root_causes[0].title,
-              HasSubstr("Rank 30 reaches 404 TFLOP/s, where the best one reaches 609"));
+              HasSubstr("Rank 30 reaches 404 TFLOP/s, the best rank 609"));
   EXPECT_THAT(slow.diagnosis().root_causes[0].title, HasSubstr("its GPU runs at 1185 MHz"));
 
   Posted other_clock;
   other_clock.post("train.log", extremes(402.5, 1185, 7));
   EXPECT_THAT(other_clock.diagnosis().root_causes[0].title, testing::Not(HasSubstr("MHz")));
 
-  // One report may be of one moment.
+  // A single report may show just one moment.
   Posted once;
   once.post("train.log", extremes(402.5, 1185, 30));
   Posted changes;
@@ -430,7 +430,7 @@ TEST(PerformanceEvidence, MegatronsOwnMeasurementsNameTheRankThatReachesFarLess)
   healthy.post("train.log", extremes(560.82, 1920, 14));
   EXPECT_THAT(causes(healthy.diagnosis()), IsEmpty());
 
-  // The slowest rank is another one, or as quick as the others.
+  // The slowest rank is another one, or it is as fast as the others.
   for (const char* longest : {"/30 | MnPwr", "2187.99ms"}) {
     std::string text = extremes(402.5, 1185, 30);
     ASSERT_NE(text.find(longest), std::string::npos) << text;

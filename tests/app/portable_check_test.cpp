@@ -1,4 +1,4 @@
-// What ./dev package asks of the binary that it packs: packaging/portable/check.sh.
+// What ./dev package checks of the binary that it packs: packaging/portable/check.sh.
 #include <gmock/gmock.h>
 
 #include "program.h"

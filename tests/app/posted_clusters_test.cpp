@@ -1,6 +1,6 @@
-// What hosts, schedulers, engines and tools print when something is wrong, pasted alone: its class
-// and its part. The same texts, changed as viewers, terminals and people change them, give the same
-// answer or a less sure one.
+// What hosts, schedulers, engines and tools print when something is wrong, pasted alone: the
+// diagnosis gives its class and names the part. The same texts, changed as viewers, terminals and
+// people change them, get the same answer or a less sure one.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ using testing::SizeIs;
 struct Case {
   const char* why;
   const char* cause;
-  const char* names;  // that the title holds
+  const char* names;  // a part of the title
   std::string text;
 };
 
@@ -63,7 +63,7 @@ const std::vector<Case>& cases() {
        "Asserted\n"
        "  89 | 08/31/2026 | 06:20:30 | Processor #0xc9 | IERR | Asserted\n"},
       {"a management controller that counts in hexadecimal", "host.memory_error",
-       "controller of its host logged memory that failed: Memory #0xeb",
+       "controller of its host logged failed memory: Memory #0xeb",
        " 12a | 08/31/2026 | 06:20:30 | Memory #0xeb | Transition to Non-recoverable | Asserted\n"},
       {"DCGM's health watch", "gpu.thermal", "GPU 2",
        "ERROR [1514002:1514004] [[Health]] Detected a WARNING in health system Thermal: 'Detected "
@@ -208,7 +208,7 @@ TEST(PostedClusters, ATracebackWhoseHeadWasCutOffIsStillOne) {
   const Diagnosis diagnosis = pasted(tail + "RuntimeError: the handle is of another node\nbye\n");
   EXPECT_EQ(cause_of(diagnosis), "software.rank_crashed");
   EXPECT_THAT(title_of(diagnosis), HasSubstr("share.py:343 in share"));
-  // A program may print where it stands, and goes on.
+  // A program may print its stack and go on.
   for (const char* next : {"INFO: the handle is new\n", "done in 12 s\n", "Status: fine\n"})
     EXPECT_THAT(pasted(tail + next).root_causes, IsEmpty()) << next;
 }
@@ -274,7 +274,7 @@ TEST(PostedClusters, AKillThatNobodyExplainsWasPerhapsForMemory) {
   EXPECT_EQ(alone.verdict, Verdict::failed);
   EXPECT_THAT(title_of(alone), HasSubstr("Rank 3 on gpu-7"));
 
-  // The kernel would have said so.
+  // The kernel log covers that time and reports no kill for memory.
   Workshop workshop;
   workshop.write("job/torchrun.log", kill);
   workshop.write("job/gpu-7/dmesg.txt",
@@ -381,7 +381,7 @@ TEST(PostedClusters, ProcessesThatDeepSpeedSawEndWellAreHealth) {
   EXPECT_EQ(pasted(text).verdict, Verdict::healthy);
 }
 
-// What ended well was the first of two runs.
+// Only the processes of the first of two runs all ended well.
 TEST(PostedClusters, ProcessesThatEndedWellBeforeTheyWereStartedAgainAreNoHealth) {
   const std::string started =
       "[2026-03-05 02:47:10,103] [INFO] [launch.py:163:main] dist_world_size=2\n";
@@ -403,7 +403,7 @@ TEST(PostedClusters, ProcessesThatEndedWellBeforeTheyWereStartedAgainAreNoHealth
             Verdict::unknown);
 }
 
-// Lines that are too little to be the cause do not hide what a rank raised.
+// A line that is too weak to be the cause does not hide an exception of a rank.
 TEST(PostedClusters, AnExceptionIsToldThoughAHintStandsBeforeIt) {
   const Diagnosis diagnosis = pasted(
       "E0305 02:47:10.1 2 kubelet.go:2349] container runtime is down\n"

@@ -1,6 +1,7 @@
-// How jobs end, as launchers, schedulers and engines print it, pasted alone: who ended first is
-// said, who only followed is not accused, and nothing that ended badly is healthy. The same texts,
-// changed as viewers, terminals and people change them, give the same answer or a less sure one.
+// How jobs end, as launchers, schedulers and engines print it, pasted alone: the process that ended
+// first is named, one that only followed is not accused, and nothing that ended badly is healthy.
+// The same texts, changed as viewers, terminals and people change them, get the same answer or a
+// less sure one.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -26,7 +27,7 @@ Diagnosis posted(const std::string& text) {
   return diagnosis_of(workshop.folder() / "job");
 }
 
-// Its class and title; empty: none.
+// Class and title of the first cause; empty if there is none.
 std::string first_cause(const Diagnosis& diagnosis) {
   if (diagnosis.root_causes.empty()) return {};
   const Finding& first = diagnosis.root_causes.front();
@@ -36,7 +37,7 @@ std::string first_cause(const Diagnosis& diagnosis) {
 struct Sample {
   const char* why;
   std::string text;
-  const char* cause;  // its class and title begin so
+  const char* cause;  // the beginning of its class and title
   Verdict verdict = Verdict::failed;
 };
 
@@ -75,7 +76,7 @@ const std::string kGaveUp =
 const std::vector<Sample>& samples() {
   static const std::vector<Sample> all = {
       {"an error that is printed behind the word that the program ends itself for it", kGaveUp,
-       "software.version_mismatch Driver and CUDA library do not fit each other"},
+       "software.version_mismatch Driver and CUDA library do not match"},
       {"a task of Slurm's that ended before its step was ended", kMpiAbort,
        "process.aborted Rank 200 on gpu-18 ended with exit code 16"},
       {"mpirun's table", kMpirun, "software.rank_crashed Rank 6 ended with exit code 3"},
@@ -90,7 +91,7 @@ const std::vector<Sample>& samples() {
       {"NCCL's error in the words of nccl-tests",
        "gpu-7: Test NCCL failure alltoall.cu:274 'unhandled system error / '\n"
        " .. gpu-7 pid 338131: Test failure common.cu:484\n",
-       "nccl.error A call of the system failed within NCCL", Verdict::unknown},
+       "nccl.error A system call failed within NCCL", Verdict::unknown},
       {"NCCL's error in the words of XLA",
        "E0305 02:47:10.490303  583398 pjrt_stream_executor_client.cc:3072] Execution of replica 0 "
        "failed: INTERNAL: NCCL operation ncclGroupEnd() failed: unhandled cuda error (run with "
@@ -112,8 +113,8 @@ std::string torchrun_table(int code, const std::string& others = "") {
       others, code);
 }
 
-// An exception leaves 1 behind, which a log that is missing may tell of; other codes are a
-// program's own.
+// An uncaught exception leaves exit code 1, and its message may be in a log that is missing. A
+// program chooses other codes itself.
 TEST(PostedEndings, ARankThatChoseItsCodeEndedByItselfThoughItsPeersSayMore) {
   std::string peers;
   for (const int rank : {0, 1})
@@ -141,7 +142,8 @@ TEST(PostedEndings, ARankThatChoseItsCodeEndedByItselfThoughItsPeersSayMore) {
   EXPECT_THAT(first_cause(posted(raised + torchrun_table(3))), Not(StartsWith("software.")));
 }
 
-// Its log is missing, and its code tells nothing. But the others' connections to it closed first.
+// The log of rank 0 is missing, and its exit code says nothing. But its host was the first to close
+// connections of the other ranks.
 TEST(PostedEndings, WhoseHostClosedTheConnectionsOfTheOthersEndedByItself) {
   const auto lost = [](const std::string& of, const std::string& peer) {
     return of +
@@ -237,7 +239,7 @@ std::string each_line(const std::string& text, const std::string& before, std::s
   return changed;
 }
 
-// Another cause of the same class is no worse; another class, surer than it was, is.
+// Another cause of the same class is allowed. Another class that is surer than before is not.
 void expect_no_other_cause(const Diagnosis& whole, const Diagnosis& changed) {
   EXPECT_NE(changed.verdict, Verdict::healthy);
   if (changed.root_causes.empty() || whole.root_causes.empty()) return;
@@ -249,7 +251,7 @@ void expect_no_other_cause(const Diagnosis& whole, const Diagnosis& changed) {
   }
 }
 
-// Its store is at another host, and what ended that is not told here.
+// The store is on another host, and this log does not say why it ended.
 TEST(PostedEndings, WhatIsRaisedWhereARankWaitsForOthersToStartMayBeAPeers) {
   const auto raised_in = [](const std::string& frame) {
     return pasted(
@@ -277,7 +279,7 @@ TEST(PostedEndings, ASettingThatOnlyMaySlowAJobDownDoesNotMakeItSlow) {
   EXPECT_NE(diagnosis.verdict, Verdict::slow);
 }
 
-// However little the words blame by themselves, the code is what they leave behind.
+// The exit code follows from the exception, however little the message itself blames.
 TEST(PostedEndings, AnExceptionStandsBeforeTheCodeThatItLeavesBehind) {
   for (const std::string raised : {
            "OSError: [Errno 122] Disk quota exceeded: '/scratch/run/step_400.pt'",
@@ -361,7 +363,7 @@ TEST(PostedEndings, AProgramThatSaysItEndedWellIsHealthy) {
         "Epoch 3/3\n - 83s - loss: 1.0786\n2026-03-05 02:47:10,254 INFO All done!"}) {
     const Diagnosis diagnosis = posted(std::string(word) + "\n");
     EXPECT_EQ(diagnosis.verdict, Verdict::healthy) << word;
-    EXPECT_THAT(diagnosis.summary, HasSubstr("At its end it says")) << word;
+    EXPECT_THAT(diagnosis.summary, HasSubstr("At its end the log says")) << word;
   }
 }
 
@@ -418,7 +420,7 @@ TEST(PostedEndings, WhatIsEndedAfterItDidAllItWasToDoHasNotFailed) {
             Verdict::healthy);
 }
 
-// Whoever took the process of a pool says why; the pool does not know.
+// The scheduler says why the process was killed; the pool does not know.
 TEST(PostedEndings, AProcessOfAPoolThatDiedIsWhatTheSchedulerSaysOfIt) {
   const std::string raised =
       "[rank1]: Traceback (most recent call last):\n"
@@ -449,7 +451,7 @@ TEST(PostedEndings, ARankThatSaidNothingIsMissedAmongThreeThatTimedOut) {
   EXPECT_LT(diagnosis.root_causes.front().confidence, 0.8);
 }
 
-// A rank that stops in the midst of a call lets some out of it and others not.
+// A rank that stops inside a call lets some peers finish the call; these wait in the next one.
 TEST(PostedEndings, ARankThatSaidNothingIsMissedThoughTheOthersStandAtTwoCallsInARow) {
   const auto timed_out_at = [](int rank, int sequence) {
     return fmt::format(
@@ -543,7 +545,7 @@ TEST(PostedEndings, TheTracebackInTorchrunsTableIsOfTheRankOfItsRow) {
               "(shards.py:97 in read)");
 }
 
-// NCCL's last words, when processes leave one after another, as a benchmark's script goes on.
+// NCCL's last warnings when processes leave one after another while the benchmark's script goes on.
 TEST(PostedEndings, WarningsBeforeABenchmarkPrintedItsResultAreOnlyMentioned) {
   const std::string warning =
       "r7:220751:220904 [0] proxy.cc:1458 NCCL WARN [Service thread] Accept failed Resource "
@@ -575,7 +577,7 @@ TEST(PostedEndings, ALinearSolverIsHealthyIfItsOwnCheckPassed) {
   }
 }
 
-// torchrun leaves half a minute between its SIGTERM and its SIGKILL.
+// torchrun waits half a minute between SIGTERM and SIGKILL.
 TEST(PostedEndings, WhereAllWereKilledWithinSecondsNobodyBeganIt) {
   const auto table = [](const char* second_of_others) {
     std::string text =

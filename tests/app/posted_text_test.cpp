@@ -1,4 +1,4 @@
-// Text of NCCL and PyTorch as people post it: without what stands in front of the lines.
+// Text of NCCL and PyTorch as people post it: without the prefixes of the lines.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -39,7 +39,7 @@ const Finding& first_cause(const Diagnosis& diagnosis) {
 struct Row {
   const char* why;
   std::string text;
-  const char* cause;  // its class and title begin so
+  const char* cause;  // the beginning of its class and title
 };
 
 TEST(Posted, AWarningWithoutItsFrameMeansWhatItMeansWithOne) {
@@ -111,7 +111,7 @@ TEST(Posted, AClassOfErrorsAloneAccusesNobodyAndSaysWhereToLook) {
     const char* title;
     const char* command;
   } rows[] = {
-      {"NCCL error: ncclSystemError (system error)\n", "A call of the system failed", "/dev/shm"},
+      {"NCCL error: ncclSystemError (system error)\n", "A system call failed", "/dev/shm"},
       {"ncclUnhandledCudaError: Call to CUDA function failed.\n", "A CUDA call failed", "dmesg"},
       {"ncclInternalError: Internal check failed.\n", "A check within NCCL failed", "NCCL_DEBUG"},
       {"ncclRemoteError: A call failed possibly due to a network error or a remote process exiting "
@@ -221,7 +221,7 @@ TEST(Posted, TheLastLineOfATracebackIsAPossibleCauseAndOneLongBeforeTheEndIsNone
   EXPECT_THAT(posted(raised + after).root_causes, IsEmpty());
 }
 
-// The healthy twins of all of these.
+// Harmless texts that quote the errors above.
 TEST(Posted, TextThatTalksAboutAnErrorIsNoFault) {
   const char* texts[] = {
       "NET/IB : Got completion with error 12, opcode 0, len 0, vendor err 129 means that the peer "
@@ -253,8 +253,7 @@ TEST(Posted, TextThatTalksAboutAnErrorIsNoFault) {
   }
 }
 
-// What `grep -r Xid logs` prints: a file that is called as its host, or lies in its folder, says
-// whose line it is, where the line does not.
+// What `grep -r Xid logs` prints: if a line names no host, the name of its file or folder does.
 TEST(Posted, LinesThatGrepFoundAreOfTheHostThatTheirFileIsCalledBy) {
   const std::string xid = "NVRM: Xid (PCI:0000:4c:00): 79, GPU has fallen off the bus.\n";
   for (const auto& [before, host] : {
@@ -281,7 +280,7 @@ TEST(Posted, LinesThatGrepFoundAreOfTheHostThatTheirFileIsCalledBy) {
   EXPECT_EQ(of_rank.root_causes.front().subject.ranks, std::vector<int>{3});
 }
 
-// An editor leaves it out, and so does `curl -d`.
+// Editors may drop the last newline, and so does `curl -d`.
 TEST(Posted, TextWithoutItsLastNewlineTellsTheSame) {
   for (const std::string& text : {
            std::string("Traceback (most recent call last):\n"

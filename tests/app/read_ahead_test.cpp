@@ -21,7 +21,7 @@ SourceBatch batch(std::uint64_t number) {
   return made;
 }
 
-// "0: 1 2 end, 1: ...": what is handed out until the end.
+// "0: 1 2 end, 1: ...": all that it returns until its end.
 std::vector<std::string> all(ReadAhead& ahead) {
   std::vector<std::string> got;
   while (!ahead.finished()) {

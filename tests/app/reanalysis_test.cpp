@@ -1,5 +1,5 @@
-// Lines that were kept, read again, tell what they would have told at once: for every scenario that
-// `simulate` writes, cut anywhere.
+// Kept lines that are read again with signatures give the same events as reading them with
+// signatures at once: for every scenario that `simulate` writes, cut anywhere.
 #include "service/reanalysis.h"
 
 #include <cstdlib>
@@ -24,7 +24,7 @@ class Reanalysis : public SentScenario {
   }
 
   static std::string events_of_stored(Store& store) {
-    std::map<std::string, std::string> events;  // by source
+    std::map<std::string, std::string> events;  // source to its events
     store.replay(
         "j", [](std::string_view) {},
         [&](const StoredBatch& each) {

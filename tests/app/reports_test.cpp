@@ -1,4 +1,4 @@
-// A hang of which there is nothing but a tool's report.
+// A hang for which the only evidence is a tool's report.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>

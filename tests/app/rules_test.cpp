@@ -1,5 +1,5 @@
-// Signatures from the outside: the command, the page of docs that teaches them, and a service that
-// reads them again.
+// Signatures as users meet them: the command, the page of the docs that explains them, and a
+// service that loads them again.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -109,8 +109,8 @@ TEST_F(Rules, AreCheckedToTheEndOfEveryFile) {
             "bad.yaml:2: this is not a mapping; a signature has the fields id, class, title, "
             "severity, weight, blames, confidence, dialect, levels, place, literals, pattern, "
             "versions, storm, recovers, excuses, lasts, marks, actions, matches, matches_not\n"
-            "bad.yaml:3: ours.quota: no literal is in the sample \"quota on /data\"; name one that "
-            "is\n"
+            "bad.yaml:3: ours.quota: the sample \"quota on /data\" holds none of the literals; add "
+            "one that it holds\n"
             "bad.yaml:3: ours.quota is also in good.yaml:2; rename one of the two\n");
   EXPECT_EQ(run("rules check absent.yaml").exit, 2);
   EXPECT_EQ(run("rules check").exit, 2);

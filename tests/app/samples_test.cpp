@@ -1,5 +1,5 @@
-// docs/samples.md shows what `diagnose` prints of ten simulated jobs. UPDATE_GOLDEN=1 writes it
-// anew; read the diff as the person on call would.
+// docs/samples.md shows what `diagnose` prints for ten simulated jobs. UPDATE_GOLDEN=1 rewrites it;
+// read the diff as the person on call would.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ constexpr Sample kSamples[] = {
 
 constexpr std::size_t kMostLines = 25;
 
-// What is printed fits a screen, and what is to be pasted is a command.
+// The output fits a screen, and the indented lines are commands that can be pasted.
 void expect_fit_for_the_night(const std::string& text, Workshop& workshop) {
   std::istringstream lines(text);
   std::size_t count = 0;

@@ -1,6 +1,5 @@
-// Every folder in tests/scenarios is a job: its logs go in, expected.json must come out, and the
-// exit status says whether anything is wrong. UPDATE_GOLDEN=1 rewrites the expectations; read the
-// diff.
+// Every folder in tests/scenarios is a job: its logs must give expected.json, and the exit status
+// says whether anything is wrong. UPDATE_GOLDEN=1 rewrites the expectations; read the diff.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 

@@ -1,4 +1,4 @@
-// What a scheduler and the fabric's own check say, pasted as operators do.
+// The output of a scheduler and of the fabric's own check, pasted as operators do.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ TEST(Sacct, TellsWhyAJobEnded) {
   } cases[] = {
       {"a node died, and its batch step is an echo",
        sacct({{"71", "NODE_FAIL", "1:0"}, {"71.batch", "CANCELLED", "0:15"}}), "host.down",
-       "job 71 because a node of it failed"},
+       "job 71 because one of its nodes failed"},
       {"a step ended badly when the node died",
        sacct({{"71", "NODE_FAIL", "1:0"}, {"71.0", "FAILED", "134:0"}}), "host.down", "job 71"},
       {"out of memory, in a narrow column",
@@ -80,7 +80,7 @@ TEST(Sacct, WhatCameToItsEndAccusesNobody) {
             {{"71", "COMPLETED", "0:0"}, {"71.0", "FAILED", "1:0"}, {"71.1", "COMPLETED", "0:0"}}),
         sacct({{"71", "RUNNING", "0:0"}, {"71.0", "RUNNING", "0:0"}}),
         sacct({{"71", "PENDING", "0:0"}}),
-        // It was tried again.
+        // The job was run again.
         sacct({{"71", "NODE_FAIL", "1:0"}, {"71", "COMPLETED", "0:0"}})}) {
     SCOPED_TRACE(table);
     const Diagnosis diagnosis = pasted(table);

@@ -1,11 +1,14 @@
-// A body may end anywhere in a setting that lies over two lines.
+// A body may end inside a setting that spans two lines, or inside the secret itself.
 #include <gtest/gtest.h>
 
+#include <boost/json.hpp>
 #include <memory>
 #include <string>
 
 #include "app/asked_by_catalog.h"
 #include "ingest/reader.h"
+#include "model/json.h"
+#include "pasted.h"
 #include "rules/knowledge/catalog.h"
 
 namespace faultline {
@@ -34,6 +37,21 @@ TEST(SecretsOverLines, AreKeptNowhereWhereverABodyEnds) {
     const bool is_parted = cut > 0 && cut < 3;
     ASSERT_EQ(kept.find("env") == std::string::npos, is_parted) << "cut at " << cut;
   }
+}
+
+// The rest of the line may still come, but the line is judged and shown before that.
+TEST(SecretsOverLines, AreHiddenInALineWhoseEndHasNotCome) {
+  const std::string password = "hunter2hunter2";
+  const std::string error = "RuntimeError: cannot reach postgres://trainer:" + password;
+  for (const std::string label : {"", "[rank3]: "})
+    for (std::size_t letters = 1; letters <= password.size(); ++letters) {
+      const Diagnosis diagnosis = pasted(label + "Traceback (most recent call last):\n" + label +
+                                         "  File \"train.py\", line 3, in main\n" + label +
+                                         error.substr(0, error.size() - password.size() + letters));
+      const std::string told = boost::json::serialize(to_json(diagnosis));
+      EXPECT_NE(told.find("postgres://trainer:*"), std::string::npos) << told;
+      EXPECT_EQ(told.find("postgres://trainer:h"), std::string::npos) << told;
+    }
 }
 
 }  // namespace

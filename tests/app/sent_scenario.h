@@ -1,4 +1,4 @@
-// The jobs that `simulate` writes, sent in pieces that are cut anywhere, by turns.
+// The jobs that `simulate` writes, sent in pieces that are cut anywhere; the sources take turns.
 #pragma once
 
 #include <fmt/format.h>
@@ -57,7 +57,7 @@ class SentScenario : public testing::TestWithParam<std::string> {
     simulation::simulate(simulation::checked(options).value(), output);
   }
 
-  // A body may end in the midst of a line; the next goes on where it did.
+  // A body may end inside a line; the next body goes on there.
   std::vector<Commit> commits(const std::shared_ptr<const Noteworthy>& asked, bool keeps_lines) {
     const std::filesystem::path logs = workshop.folder() / "logs";
     std::vector<Sender> senders;
@@ -116,7 +116,7 @@ class SentScenario : public testing::TestWithParam<std::string> {
     std::string text;
     std::size_t sent = 0;
     Cursor cursor;
-    std::unique_ptr<Reader> reader;  // of the body that it is in
+    std::unique_ptr<Reader> reader;  // of the body that is being sent
   };
 };
 

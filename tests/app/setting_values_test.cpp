@@ -1,4 +1,4 @@
-// Durations and sizes, as settings have them.
+// Durations and sizes as values of settings.
 #include <gtest/gtest.h>
 
 #include "app/durations.h"

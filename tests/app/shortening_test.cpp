@@ -1,5 +1,5 @@
-// What calls came to, in place of the calls, changes no answer: for every scenario that `simulate`
-// writes, cut anywhere.
+// Storing the sum of the calls in place of the calls does not change the answer: for every scenario
+// that `simulate` writes, cut anywhere.
 #include <cstdlib>
 
 #include "sent_scenario.h"

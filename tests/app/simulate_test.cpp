@@ -1,4 +1,4 @@
-// `faultline simulate` as a user runs it, and docs/simulate.md, whose examples are true.
+// `faultline simulate` as a user runs it; and the examples of docs/simulate.md, which must be true.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -37,8 +37,8 @@ TEST_F(SimulateCommand, WritesATruthThatDiagnoseKnowsToBeNoLog) {
   const Outcome all = run("$F diagnose job");
   EXPECT_EQ(all.status, 1);
   EXPECT_EQ(all.err,
-            "faultline: warning: truth.json: this is no log, and is not read: in it `faultline "
-            "simulate` says which fault it put into the logs that stand beside it\n");
+            "faultline: warning: truth.json: this is not a log, and is not read: here `faultline "
+            "simulate` says which fault it put into the logs beside it\n");
   const auto told = boost::json::parse(run("$F diagnose job --format json 2>/dev/null").out);
   EXPECT_EQ(told.at("root_causes").at(0).at("class").as_string(), "collective.rank_behind");
   workshop.write("job/truth.json", "{\"message\": \"a line of somebody's log\"}\n");
@@ -57,7 +57,7 @@ TEST_F(SimulateCommand, WritesNothingWhereSomethingIs) {
 }
 
 TEST_F(SimulateCommand, RefusesWhatMakesNoJob) {
-  EXPECT_EQ(run("$F simulate").err, "faultline: --out DIR is missing: where the logs are to go\n");
+  EXPECT_EQ(run("$F simulate").err, "faultline: --out DIR is missing: the folder for the logs\n");
   const Outcome outcome = run("$F simulate --scenario gremlins --out job");
   EXPECT_EQ(outcome.status, 2);
   EXPECT_EQ(outcome.err, "faultline: no scenario 'gremlins'; --list names them\n");

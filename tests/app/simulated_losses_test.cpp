@@ -1,5 +1,5 @@
-// Logs that lost lines at random: the right rank is still the first one named, with less confidence
-// than from whole logs, and nobody else is named with much of it.
+// Logs that lost lines at random: the right rank is still named first, with less confidence than
+// from whole logs, and no other part is named with high confidence.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -23,11 +23,11 @@ std::ostream& operator<<(std::ostream& out, const Row& row) {
 
 constexpr std::uint64_t kSeeds = 10;
 constexpr int kRight = 9;
-constexpr double kAccused = 0.9;  // with so much confidence a part is accused
+constexpr double kAccused = 0.9;  // from this confidence on a part counts as accused
 
 struct Tally {
   int right = 0;
-  int accused = 0;  // parts that have nothing to do with it
+  int accused = 0;  // wrong parts
   double confidence = 0;
 };
 

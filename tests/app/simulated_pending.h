@@ -1,5 +1,5 @@
-// What simulated_scenarios_test.cpp cannot ask of the rules yet. A row stands for all tests whose
-// name begins with it; for twins, nothing is pending.
+// The rows of simulated_scenarios_test.cpp that the rules cannot pass yet. A row stands for all
+// tests whose name begins with it. Twins are never pending.
 #pragma once
 
 #include <array>

@@ -1,8 +1,8 @@
-// For every fault that `simulate` can write: the diagnosis of its logs names that fault and nobody
-// else, and finds nothing in the logs of the same job without it.
+// For every fault that `simulate` can write: the diagnosis of its logs names that fault and nothing
+// else, and finds nothing in the logs of the same job without the fault.
 //
-// kPending lists what the rules cannot do yet: such a row is run and reported as skipped while it
-// fails. A row that passes is to be taken off the list.
+// kPending lists the rows that the rules cannot pass yet. While such a row fails it is reported as
+// skipped. If it passes, take it off the list.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ namespace {
 using simulation::Layout;
 using simulation::Truth;
 
-// How a job is written down.
+// How the logs of a job are written.
 struct Form {
   const char* name;
   const char* nccl;
@@ -50,7 +50,7 @@ constexpr Form kLargeForms[] = {
 };
 
 struct Row {
-  std::string name;  // of the test
+  std::string name;  // the name of the test
   simulation::Options options;
 
   std::string scenario() const { return options.scenario; }
@@ -92,7 +92,7 @@ std::vector<Row> rows() {
     }
     using simulation::Twin;
     for (const Twin kind : {Twin::old, Twin::bystander, Twin::benign}) {
-      // Without a time of its own nothing tells whether a slow part was slow in the job.
+      // Without a time of its own, a slow part may have been slow before the job.
       const Form& form = kind == Twin::old ? kDatedForms[number % std::size(kDatedForms)]
                                            : kForms[(number * 2 + 1) % kFormCount];
       if (scenario.has(kind)) all.push_back(row(scenario, form, false, true, kind));
@@ -120,7 +120,7 @@ void compare(std::string& wrong, const char* what, const std::vector<Value>& nam
     wrong += fmt::format("names {} {}; ", what, value);
 }
 
-// What the diagnosis has wrong; empty: nothing.
+// Describes what is wrong in the diagnosis; empty if it is right.
 std::string judge(const Diagnosis& diagnosis, const Truth& truth) {
   if (truth.cause.empty()) {
     std::string wrong;

@@ -1,5 +1,6 @@
 // PyTorch's evidence of a fault, alone and together: the diagnosis names the right class and the
-// right ranks, or, where the evidence cannot tell, what it shows and nobody.
+// right ranks. If the evidence cannot show the culprit, it says what the evidence shows and names
+// no rank.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,16 +17,16 @@ namespace {
 
 using simulation::Truth;
 
-// What can be asked of a kind of evidence.
+// What a diagnosis from one kind of evidence must answer.
 struct Answer {
   std::string_view cause;
-  bool names = true;  // the ranks of the truth; false: nobody
+  bool names = true;  // names the ranks of the truth; false: names no rank
 };
 
 struct Fault {
   std::string_view scenario;
   Answer dumps;
-  Answer lines;  // of the watchdogs
+  Answer lines;  // lines of watchdogs
   bool timing = false;
 };
 
@@ -33,10 +34,10 @@ constexpr bool kNobody = false;
 
 constexpr Fault kFaults[] = {
     {"rank_behind", {"collective.rank_behind"}, {"collective.rank_behind"}},
-    // Lines say how far a rank came in each group, not in which order it called what.
+    // Lines say how far a rank came in each group, but not the order of its calls.
     {"collective_skipped_odd", {"software.collective_skipped"}, {"collective.rank_behind"}},
-    // They show the call that hangs, not those behind it: whether it is another call or the next
-    // one they do not tell.
+    // Lines show the call that hangs, but not the calls after it: they cannot show whether it is a
+    // different call or the next one.
     {"collective_skipped_same", {"software.collective_skipped"}, {"software.collective_mismatch"}},
     {"collective_extra", {"software.collective_skipped"}, {"software.collective_mismatch"}},
     {"collective_mismatch_function",
@@ -45,14 +46,14 @@ constexpr Fault kFaults[] = {
     {"collective_mismatch_count",
      {"software.collective_mismatch"},
      {"software.collective_mismatch"}},
-    // They show no types.
+    // Lines show no data types.
     {"collective_mismatch_datatype",
      {"software.collective_mismatch"},
      {"collective.timeout", kNobody}},
-    // Nor what a GPU began.
+    // Lines do not show what a GPU has started.
     {"kernel_hangs", {"collective.rank_behind"}, {"collective.timeout", kNobody}, true},
     {"group_stalled", {"collective.stalled", kNobody}, {"collective.timeout", kNobody}, true},
-    // Nor with whom a rank exchanges something.
+    // Lines do not show the peer of an exchange.
     {"p2p_deadlock", {"software.p2p_mismatch"}, {"collective.timeout", kNobody}},
     {"p2p_mismatch_size", {"software.p2p_mismatch"}, {"collective.timeout", kNobody}},
 };
@@ -196,7 +197,7 @@ TEST(SimulatedTorchJob, SaysHowManyCameWhereOneNeverStarted) {
   EXPECT_THAT(diagnosis.root_causes.front().title, testing::HasSubstr("63 of 64"));
   EXPECT_EQ(diagnosis.ranks.expected, 64);
   EXPECT_EQ(diagnosis.ranks.seen, 63);
-  // Its log is asked for; that it is not here is no fault of its.
+  // The diagnosis asks for the missing log. That the log is missing is not a fault of the rank.
   ASSERT_EQ(truth.subject.ranks.size(), 1U);
   EXPECT_THAT(
       diagnosis.missing_evidence,

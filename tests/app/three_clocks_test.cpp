@@ -1,5 +1,5 @@
-// NCCL's lines, watchdogs and dumps of one job: one finding, with lines of each, also where clocks
-// of hosts disagree, stamps are local time, or NCCL numbers the ranks in another order.
+// NCCL's lines, watchdogs and dumps of one job give one finding with lines of each, even if the
+// clocks of hosts disagree, stamps are local time, or NCCL numbers the ranks in another order.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
-constexpr double kNotable = 0.3;  // below, a finding says itself that it is nothing to go by
+constexpr double kNotable = 0.3;  // below this a finding says itself that it is too weak to act on
 
 std::string read(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
@@ -40,7 +40,7 @@ std::vector<fs::path> files_under(const fs::path& folder) {
   return files;
 }
 
-// "[E305 02:11:34.1": the hours of watchdogs' stamps.
+// Moves the hours of watchdog stamps such as "[E305 02:11:34.1".
 void live_in_another_zone(const fs::path& logs) {
   for (const fs::path& path : files_under(logs)) {
     std::string text = read(path);
@@ -56,7 +56,7 @@ void live_in_another_zone(const fs::path& logs) {
   }
 }
 
-// What the dumps of one host say of the time is a minute and a half ahead.
+// Moves the times in the dumps of one host a minute and a half ahead.
 void run_ahead(const fs::path& host) {
   constexpr std::int64_t kAheadNs = 90'000'000'000;
   for (const fs::path& path : files_under(host)) {
@@ -75,7 +75,8 @@ void run_ahead(const fs::path& host) {
   }
 }
 
-// NCCL never makes the communicator of the whole job: those that are left count from 0 each.
+// Removes the lines of the communicator of the whole job. The remaining communicators each number
+// their ranks from 0.
 void lose_the_world(const fs::path& logs, int ranks) {
   std::set<std::string> worlds;
   const std::string size = fmt::format(" nranks {} ", ranks);

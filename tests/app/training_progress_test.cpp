@@ -1,4 +1,4 @@
-// How far a training came, and what it stands in: by the lines that frameworks print of its steps.
+// How far a training came and what it is doing, from the lines that frameworks print of its steps.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -34,11 +34,11 @@ std::string stamp(double second, char between = ' ') {
   return text;
 }
 
-// A line of a step, as a framework prints it at a second of the job; with an empty loss as usual.
+// How a framework prints a step at a second of the job. An empty loss stands for a usual one.
 struct Framework {
   const char* name;
   std::function<std::string(int step, double second, const std::string& loss)> line;
-  std::string step;  // as the diagnosis tells the 80th
+  std::string step;  // how the diagnosis names step 80
   bool has_clock = true;
   bool has_loss = true;
 };
@@ -177,7 +177,7 @@ TEST(TrainingProgress, ALossThatIsNoNumberIsAFindingThatNamesNoRank) {
     EXPECT_THAT(diagnosis.root_causes[0].title, HasSubstr("since step 61"));
     EXPECT_LT(diagnosis.root_causes[0].confidence, 0.6);
     EXPECT_THAT(diagnosis.root_causes[0].subject.ranks, IsEmpty());
-    // A number again: one batch was bad.
+    // A number follows again: only one batch was bad.
     EXPECT_THAT(causes(Posted()
                            .post(sound + steps(framework, 61, 62, "nan") + steps(framework, 63, 70))
                            .diagnosis()),
@@ -189,7 +189,7 @@ std::string log_line(double second, const std::string& text) {
   return stamp(second, 'T') + "Z " + text;
 }
 
-// Behind a log viewer's stamps, for they tell of other lines, too.
+// Behind the stamps of a log viewer, because other lines have these, too.
 std::string watched(const Framework& framework, int to) {
   std::string text;
   for (int step = 1; step <= to; ++step) {
@@ -201,7 +201,8 @@ std::string watched(const Framework& framework, int to) {
   return text;
 }
 
-// A program's own clock comes before the viewer's: of MaxText, other lines have it, too.
+// A line of another kind. The program's own clock counts before the viewer's, so MaxText's clock is
+// in this line, too.
 std::string other_line(const Framework& framework, double second) {
   const bool own = framework.name == std::string_view("MaxText");
   return log_line(second, own ? fmt::format("I0305 {}.123456   140 loader.py:8] still waits\n",
@@ -217,12 +218,12 @@ TEST(TrainingProgress, AStallIsToldWhereTheLogGoesOnLongAfterTheLastStep) {
     const Diagnosis stands = Posted().post(text + later).diagnosis();
     EXPECT_EQ(stands.verdict, Verdict::hang);
     ASSERT_THAT(causes(stands), ElementsAre("collective.stalled"));
-    EXPECT_THAT(stands.root_causes[0].title, HasSubstr("No step of the training came for 16 min"));
+    EXPECT_THAT(stands.root_causes[0].title, HasSubstr("No training step came for 16 min"));
     EXPECT_THAT(stands.root_causes[0].subject.ranks, IsEmpty());
     EXPECT_LT(stands.root_causes[0].confidence, 0.8);
     EXPECT_THAT(stands.root_causes[0].evidence, SizeIs(2));
     EXPECT_THAT(stands.summary, HasSubstr("; nothing for 16 min"));
-    // It went on, if late.
+    // The training went on, although late.
     const Diagnosis went_on =
         Posted()
             .post(text + later + log_line(80 * kEach + 17 * 60, framework.line(81, 1356, {})) +
@@ -262,7 +263,7 @@ TEST(TrainingProgress, WhatStoppedTheJobByItsOwnWordsIsToldInsteadOfTheStandstil
   const Diagnosis failed = Posted().post(text + raised(340) + later).diagnosis();
   EXPECT_EQ(failed.verdict, Verdict::failed);
   EXPECT_THAT(causes(failed), ElementsAre("software.rank_crashed"));
-  EXPECT_THAT(failed.summary, Not(HasSubstr("No step")));
+  EXPECT_THAT(failed.summary, Not(HasSubstr("No training step")));
   EXPECT_THAT(failed.summary, HasSubstr("step 80 of 500"));
   const Diagnosis timed_out =
       Posted()
@@ -276,7 +277,7 @@ TEST(TrainingProgress, WhatStoppedTheJobByItsOwnWordsIsToldInsteadOfTheStandstil
                 later)
           .diagnosis();
   EXPECT_THAT(causes(timed_out), ElementsAre("collective.timeout"));
-  // At the last step there is none to wait for.
+  // After the last step there is no step to wait for.
   EXPECT_THAT(causes(Posted()
                          .post(watched(frameworks()[0], 500) +
                                other_line(frameworks()[0], 500 * kEach + 20 * 60))
@@ -301,7 +302,7 @@ TEST(TrainingProgress, OfALogThatIsWatchedSilenceIsToldAsWell) {
     const Diagnosis stands = looked_at(minutes(16));
     ASSERT_THAT(causes(stands), ElementsAre("collective.stalled"));
     EXPECT_THAT(stands.root_causes[0].title, HasSubstr("for 16 min"));
-    // It is no longer open: it may have ended.
+    // The log is no longer open: the job may have ended.
     moment.waiting_sources.clear();
     EXPECT_THAT(causes(looked_at(minutes(16))), IsEmpty());
   }
@@ -324,7 +325,7 @@ TEST(TrainingProgress, OfALogThatIsWatchedAndGoesOnItIsToldBeforeTheLogEnds) {
     job.post(text, "train.log", false);
     const Diagnosis stands = job.diagnosis();
     ASSERT_THAT(causes(stands), ElementsAre("collective.stalled"));
-    EXPECT_THAT(stands.root_causes[0].title, HasSubstr("No step of the training came for"));
+    EXPECT_THAT(stands.root_causes[0].title, HasSubstr("No training step came for"));
     EXPECT_LT(stands.root_causes[0].confidence, 0.8);
   }
 }
@@ -338,9 +339,8 @@ TEST(TrainingProgress, TheTrainersBarIsReadAtItsEndWhereItLoggedNothing) {
               "checkpoint to /out\n")
           .diagnosis();
   EXPECT_EQ(diagnosis.verdict, Verdict::healthy);
-  EXPECT_THAT(diagnosis.summary,
-              HasSubstr("Training (HF Trainer): step 16 of 16; it came to its end"));
-  // A bar by itself may count anything.
+  EXPECT_THAT(diagnosis.summary, HasSubstr("Training (HF Trainer): step 16 of 16; it ended"));
+  // A bar alone may count anything.
   const Diagnosis bar = Posted().post("\r  6%|#     | 1/16 [00:58<14:41, 58.76s/it]\n").diagnosis();
   EXPECT_THAT(bar.summary, Not(HasSubstr("Training")));
 }
@@ -368,7 +368,7 @@ TEST(TrainingProgress, ASaveThatDoesNotEndIsWhereTheTrainingStands) {
     const std::string later = log_line(340 + 16 * 60, "the loader still waits\n");
     const Diagnosis stands = Posted().post(text + later).diagnosis();
     ASSERT_THAT(causes(stands), ElementsAre("collective.stalled"));
-    EXPECT_THAT(stands.root_causes[0].title, HasSubstr("stands in the save of a checkpoint"));
+    EXPECT_THAT(stands.root_causes[0].title, HasSubstr("The save of a checkpoint"));
     EXPECT_THAT(stands.summary, HasSubstr("then the save of a checkpoint began"));
     const Diagnosis saved =
         Posted().post(text + log_line(380, it.ends) + log_line(500, "x\n")).diagnosis();
@@ -389,8 +389,8 @@ TEST(TrainingProgress, AnEvaluationAndTheEndExplainThatNoStepComes) {
           .post(text + log_line(337, "[after training is done] datetime: 2026-03-05\n") + later)
           .diagnosis();
   EXPECT_THAT(causes(ended), IsEmpty());
-  EXPECT_THAT(ended.summary, HasSubstr("it came to its end"));
-  // Steps alone are no health, by whatever name.
+  EXPECT_THAT(ended.summary, HasSubstr("it ended"));
+  // Steps alone do not prove health, whatever the name of the log.
   EXPECT_EQ(Posted().post(text, "rank_0.log").diagnosis().verdict, Verdict::unknown);
   EXPECT_EQ(Posted().post("0: " + text).diagnosis().verdict, Verdict::unknown);
 }
@@ -408,7 +408,7 @@ TEST(TrainingProgress, StepsThatTakeLongerThanAtFirstAreSaid) {
   EXPECT_THAT(diagnosis.summary, HasSubstr("the longest took 62 s (step 40)"));
 }
 
-// What is put around lines, or taken from them, takes nothing from what they say, or makes it less.
+// Prefixes around lines and cuts leave the message the same or weaker.
 TEST(TrainingProgress, WrappingsAndCutsTellTheSameOrLess) {
   const auto each_line = [](const std::string& text, const std::string& prefix) {
     std::string wrapped;

@@ -1,4 +1,4 @@
-// Logs as people paste them, and what is said of lines in them that are easily passed over.
+// Logs as people paste them, and what the answer says about lines that are easily overlooked.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ struct Pasted {
   explicit Pasted(const std::string& text) {
     Workshop workshop;
     workshop.write("job/pasted.log", text);
-    // The status tells whether something is wrong, as the answer does.
+    // The exit status only repeats whether something is wrong, so it is ignored.
     answer = json::parse(
         workshop.make("{ '" FAULTLINE_BINARY "' diagnose --format json job >out; true; }"));
   }
@@ -50,8 +50,7 @@ struct Case {
   const char* text;
 };
 
-// --- Kernels and what runs on hosts
-// ---------------------------------------------------------------
+// --- Kernels and programs of the host ------------------------------------------------------------
 
 TEST(UnreadKernelLines, ThatLookLikeErrorsAreShownAndLeaveTheVerdictOpen) {
   const Case cases[] = {
@@ -84,7 +83,7 @@ TEST(UnreadKernelLines, ThatLookLikeErrorsAreShownAndLeaveTheVerdictOpen) {
     EXPECT_THAT(log.classes("observations"), Contains("host.error"));
     EXPECT_THAT(log.text("summary"),
                 testing::AnyOf(HasSubstr("not known here"), HasSubstr("an error of its own"),
-                               HasSubstr("that no rule understands")));
+                               HasSubstr("that no rule reads")));
   }
 }
 
@@ -236,7 +235,7 @@ TEST(Torchrun, WhoIsKilledLongAfterAnotherFailedIsNotTheCause) {
 
 TEST(Torchrun, WhoIsKilledFirstIsTheCauseWhateverTheOthersReturn) {
   const Pasted log(table_of(row(0, "02:47:12", 1), row(1, "02:47:12", -9)));
-  EXPECT_THAT(log.classes("root_causes"), ElementsAre("host.oom_killed"));  // perhaps
+  EXPECT_THAT(log.classes("root_causes"), ElementsAre("host.oom_killed"));  // a possible cause
   EXPECT_THAT(log.classes("symptoms"), Contains("software.rank_crashed"));
   EXPECT_EQ(log.ranks_of_the_cause(), std::vector<int>{1});
 }
@@ -257,9 +256,10 @@ TEST(Horovod, NamesTheRanksThatTheOthersWaitFor) {
       {"Stalled ranks:\n1: [HorovodAllreduce_Const_9_0]\n5!: [HorovodAllreduce_Const_9_0]\n",
        {1, 5}},
       {"[1,0]<stderr>:Missing ranks:\n[1,0]<stderr>:2: [HorovodAllreduce_Const_9_0]\n", {2}},
-      // It is printed again for as long as it is so.
+      // The list is printed again as long as ranks are missing; the last one counts.
       {"Missing ranks:\n3: [a]\n4: [a]\n\nMissing ranks:\n4: [a]\n", {4}},
-      // Before 0.19 a line for each tensor; who is missing in some of them may wait in others.
+      // Before 0.19 there is a line for each tensor. A rank that misses some tensors may wait in
+      // others.
       {"Stalled ops:\nHorovodBroadcast_conv1_weights_0 [missing ranks: 0]\n"
        "HorovodBroadcast_conv1_biases_0 [missing ranks: 0, 2]\n",
        {0}},

@@ -1,11 +1,12 @@
-// Exceptions of ranks that waited for others: who did not come is named; and ends that a launcher
-// and a kernel tell of one process.
+// Exceptions of ranks that waited for others: the rank that did not come is named. And ends of one
+// process that both a launcher and a kernel report.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "pasted.h"
 #include "simulated_diagnosis.h"
@@ -112,13 +113,47 @@ TEST(WaitForACommunicator, NamesTheRankThatWasToBeginIt) {
   const Diagnosis named = pasted(waited_for_id(1, 1, "0", late + "/default_pg/0//cuda//0"));
   EXPECT_EQ(cause_of(named), "launch.rank_missing") << title_of(named);
   EXPECT_THAT(named.root_causes.front().subject.ranks, ElementsAre(0));
-  // The store itself has gone; a place in another group; one of a pair. None is about rank 0.
+  // The store itself is gone; a place in another group; one rank of a pair. None of these is about
+  // rank 0.
   for (const std::string& other : {waited_for_id(1, 1, "0", "Connection reset by peer"),
                                    waited_for_id(5, 1, "0", late + "/3/0//cuda//0"),
                                    waited_for_id(5, 1, "0", late + "/default_pg/0//cuda//0"),
                                    waited_for_id(4, 4, "3:4", late + "/default_pg/0//cuda//3:4"),
                                    waited_for_id(0, 1, "1:0", late + "/default_pg/0//cuda//1:0")})
     EXPECT_NE(cause_of(pasted(other)), "launch.rank_missing") << other;
+}
+
+std::string waits_at_barrier(const std::vector<int>& ranks, int joined, int wanted) {
+  std::string lines;
+  for (int round = 0; round < 2; ++round)
+    for (const int rank : ranks)
+      lines += fmt::format(
+          "INFO:torch.distributed.distributed_c10d:Waiting in store based barrier to initialize "
+          "process group for rank: {}, key: store_based_barrier_key:1 (world_size={}, "
+          "worker_count={}, timeout=0:30:00)\n",
+          rank, wanted, joined);
+  return lines;
+}
+
+TEST(WaitAtTheStoresBarrier, NamesTheOneRankThatIsMissing) {
+  const Diagnosis named = pasted(waits_at_barrier({0, 3, 1}, 3, 4));
+  EXPECT_EQ(cause_of(named), "launch.rank_missing") << title_of(named);
+  EXPECT_THAT(named.root_causes.front().subject.ranks, ElementsAre(2));
+  EXPECT_LT(confidence_of(named), 0.8);
+}
+
+TEST(WaitAtTheStoresBarrier, NamesNobodyIfSomebodyWhoCameDoesNotSayIt) {
+  for (const std::string& log : {waits_at_barrier({0, 3}, 3, 4), waits_at_barrier({0}, 1, 2),
+                                 waits_at_barrier({0, 1}, 2, 8)})
+    EXPECT_NE(cause_of(pasted(log)), "launch.rank_missing") << log;
+}
+
+TEST(WaitAtTheStoresBarrier, IsOverOnceARankHasPassedIt) {
+  const Diagnosis passed =
+      pasted(waits_at_barrier({0, 3, 1}, 3, 4) +
+             "INFO:torch.distributed.distributed_c10d:Rank 3: Completed store-based barrier for "
+             "key:store_based_barrier_key:1 with 4 nodes.\n");
+  EXPECT_NE(cause_of(passed), "launch.rank_missing") << title_of(passed);
 }
 
 std::string keeper(int joined, int wanted) {
@@ -130,7 +165,7 @@ std::string keeper(int joined, int wanted) {
       joined, wanted);
 }
 
-// Rank 0 keeps the store, and waits there itself.
+// Rank 0 hosts the store and waits there itself.
 TEST(WaitForACommunicator, IsForTheOneThatIsMissingWhereRankZeroSaysThatSomebodyIs) {
   const std::string late = "wait timeout after 600000ms, keys: /default_pg/0//cuda//0";
   const std::string waiting = waited_for_id(1, 1, "0", late) + waited_for_id(3, 3, "0", late);
@@ -140,7 +175,7 @@ TEST(WaitForACommunicator, IsForTheOneThatIsMissingWhereRankZeroSaysThatSomebody
     EXPECT_THAT(cause.subject.ranks, AnyOf(ElementsAre(2), IsEmpty())) << cause.title;
   EXPECT_EQ(cause_of(named), "launch.rank_missing") << title_of(named);
 
-  // An exception of its own says why it did not come.
+  // The exception of rank 2 says why it did not come.
   const Diagnosis crashed = pasted(
       waiting + keeper(3, 4) +
       "[rank2]: Traceback (most recent call last):\n"
@@ -150,14 +185,14 @@ TEST(WaitForACommunicator, IsForTheOneThatIsMissingWhereRankZeroSaysThatSomebody
   EXPECT_THAT(crashed.root_causes.front().subject.ranks, ElementsAre(2));
   EXPECT_GT(crashed.root_causes.front().confidence, 0.8);
 
-  // Another start came together.
+  // In another start all ranks came together.
   const Diagnosis trained = pasted(waiting + keeper(3, 4) +
                                    "[rank0] step 10 loss 2.31\n"
                                    "[rank0] step 20 loss 2.11\n");
   for (const Finding& cause : trained.root_causes)
     EXPECT_THAT(cause.subject.ranks, IsEmpty()) << cause.title;
 
-  // Several may be missing, or the counts are of another start: nobody is named.
+  // Several ranks may be missing, or the counts are of another start: no rank is named.
   for (const std::string& keeps : {keeper(3, 8), keeper(2, 4), keeper(4, 5), keeper(1, 2)}) {
     const Diagnosis open = pasted(waiting + keeps);
     for (const Finding& cause : open.root_causes)
@@ -175,7 +210,7 @@ TEST(WaitInGloo, IsForTheRankWhoseFileIsThereAndSaysNothing) {
   EXPECT_THAT(diagnosis.root_causes.front().subject.ranks, ElementsAre(1));
 }
 
-// Ranks that gave up waiting end, and close their connections.
+// Ranks that give up waiting end, and close their connections.
 TEST(GivenUpWaiting, AConnectionThatClosesAfterwardsIsNoCause) {
   const auto timed_out = [](int rank) {
     return fmt::format(
@@ -201,7 +236,7 @@ TEST(GivenUpWaiting, AConnectionThatClosesAfterwardsIsNoCause) {
   };
   EXPECT_EQ(cause_of(job("48:14")), "collective.rank_behind") << title_of(job("48:14"));
   EXPECT_EQ(cause_of(job("47:27")), "network.peer_lost") << title_of(job("47:27"));
-  // A job that went on, or another start.
+  // The connection closed much later: the job went on, or this is another start.
   const Diagnosis later = [&] {
     Workshop workshop;
     workshop.write("job/rank0.log", timed_out(0) +
@@ -215,7 +250,7 @@ TEST(GivenUpWaiting, AConnectionThatClosesAfterwardsIsNoCause) {
   })) << title_of(later);
 }
 
-// The address says whose interface it is, though no name of a host does.
+// The address shows whose interface it is, although no line names the host.
 TEST(AnInterfaceThatIsDown, IsTheJobsWhereARankUsesItsAddress) {
   const auto rank_log = [](int rank) {
     const std::string at = fmt::format("gpu-{0}:1{0}:1{0} [0] NCCL INFO ", rank);
@@ -256,7 +291,7 @@ TEST(AnInterfaceThatIsDown, IsTheJobsWhereARankUsesItsAddress) {
             "network.link_down");
 }
 
-// Two that do not know of each other tell of one number.
+// The launcher and the kernel, which do not know of each other, name the same pid.
 TEST(KillForMemory, IsOfTheRankWhoseProcessItsLauncherSawKilledThoughNoLineNamesTheHost) {
   const std::string kernel =
       "[  202.671088] oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=job,"
@@ -281,7 +316,7 @@ TEST(KillForMemory, IsOfTheRankWhoseProcessItsLauncherSawKilledThoughNoLineNames
       "total-vm:20684436kB, anon-rss:4448880kB, file-rss:292044kB, shmem-rss:0kB, UID:0\n";
   const std::string other_event =
       "[  202.6] INFO: task java:2635 blocked for more than 120 seconds.\n";
-  // Another number; another signal; another time; another event; two kernels that tell of it.
+  // Another pid; another signal; another time; another event; two kernels that name the pid.
   for (const Diagnosis& other :
        {together(2636, -9, kernel), together(2635, -6, kernel), together(2635, -9, long_before),
         together(2635, -9, other_event), together(2635, -9, kernel, kernel)}) {
@@ -289,7 +324,7 @@ TEST(KillForMemory, IsOfTheRankWhoseProcessItsLauncherSawKilledThoughNoLineNames
   }
 }
 
-// Every launcher sums up; that is no reason to hold the rank for one that only followed.
+// Every launcher prints a summary; that does not mean that the rank only followed another one.
 TEST(ExitCode, BelowALaunchersSummaryIsTheRanksOwn) {
   const Diagnosis diagnosis = pasted(table(2, 4120, 1));
   EXPECT_EQ(cause_of(diagnosis), "software.rank_crashed") << title_of(diagnosis);
@@ -307,7 +342,8 @@ TEST(Launcher, ThatWasSignalledFromOutsideEndedTheJob) {
   EXPECT_EQ(cause_of(diagnosis), "process.aborted") << title_of(diagnosis);
 }
 
-// What NCCL does after it was taken down may fail at the network, too; a start it is not.
+// NCCL may also fail at the network after its communicator was torn down; that is not a failed
+// start.
 TEST(FailedConnection, OfWhoHasTrainedTogetherIsNoStartThatFailed) {
   const std::string begin =
       "node-1:100:100 [0] NCCL INFO ncclCommInitRank comm 0x10 rank 0 nranks 2 cudaDev 0 nvmlDev 0 "

@@ -31,7 +31,7 @@ void execute(const fs::path& file, const std::string& sql) {
   sqlite3_close(handle);
 }
 
-// A server that was sent to, and of which all is well.
+// A server that has received logs and has no fault.
 class Checker : public testing::Test {
  protected:
   void SetUp() override {
@@ -93,7 +93,8 @@ TEST_F(Checker, SeesWhateverIsNotAsItWasAcknowledged) {
   }
 }
 
-// What was sent is compared with what is shown, so another line sent stands for another one shown.
+// The checker compares sent lines with shown ones, so changing the sent ones has the same effect as
+// changing the shown ones.
 TEST_F(Checker, SeesLinesThatAreNotShownAsTheyWereSent) {
   Ledger other = life.ledger();
   for (SentSource& source : other.sources) std::ranges::replace(source.text, '7', '8');

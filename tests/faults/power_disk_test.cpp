@@ -18,7 +18,7 @@ using testing::Pair;
 
 constexpr std::uint32_t kFile = 20;
 
-// Deeds one after the other, each of them a byte in the journal.
+// Operations one after the other; each takes one byte of the journal.
 class Deeds {
  public:
   PowerDisk disk;
@@ -34,7 +34,7 @@ class Deeds {
   void rename(std::string_view from, std::string_view to) {
     apply({.deed = Deed::rename, .offset = from.size()}, std::string(from) + std::string(to));
   }
-  // Of what was done until now, or until then.
+  // Syncs what was done until now, or until `began`.
   void sync() { sync(end_); }
   void sync(std::uint64_t began) {
     apply({.deed = Deed::sync, .file = kFile, .offset = began}, "");
@@ -42,7 +42,7 @@ class Deeds {
   void sync_folder() { apply({.deed = Deed::sync_folder, .offset = end_}, ""); }
   std::uint64_t now() const { return end_; }
 
-  // What cuts of many seeds leave: each set of files that occurred.
+  // All sets of files that power cuts with many seeds leave.
   std::set<std::map<std::string, std::string>> left() const {
     std::set<std::map<std::string, std::string>> all;
     for (std::uint64_t seed = 1; seed <= 100; ++seed) {
@@ -106,7 +106,7 @@ TEST(PowerDisk, TearsAWriteAtSectorsOfTheDiskOnly) {
   deeds.write(0, std::string(1536, '.'));
   deeds.sync();
   deeds.sync_folder();
-  deeds.write(500, std::string(1000, 'x'));  // parts of three sectors
+  deeds.write(500, std::string(1000, 'x'));  // it touches three sectors
   const auto left = deeds.left();
   EXPECT_EQ(left.size(), 8u) << "each of the three is there or not";
   for (const auto& files : left) {

@@ -20,7 +20,7 @@ TEST_F(Faults, LeaveEverythingThatWasAcknowledgedOnceAndIntact) {
 TEST_F(Faults, AreSeenToLoseWhatADiskOnlyClaimedToHaveSynced) {
   const Outcome outcome = run("${F}_faults power --rounds 4 --syncs-lie --folder .");
   EXPECT_EQ(outcome.status, 1) << outcome.out << outcome.err;
-  // Where the power went decides whether lines are missed, or the database as a whole.
+  // The moment of the cut decides whether single lines are lost or the whole database.
   EXPECT_THAT(outcome.out, AnyOf(HasSubstr("LOST: "), HasSubstr("it does not start: ")));
 }
 

@@ -1,5 +1,5 @@
-// The bytes of a source, cut anywhere, into bodies too, with a restart anywhere: they tell the same
-// facts as they do undisturbed, and what is remembered between them stays small.
+// The bytes of a source, cut anywhere, also into bodies, with a restart anywhere: they give the
+// same facts as without interruption, and the reader remembers little between them.
 #pragma once
 
 #include <cstddef>
@@ -52,7 +52,7 @@ void read_anyhow(std::string_view text, std::size_t piece, bool restart, bool bo
   if (pieces != whole) std::abort();
 }
 
-// Inputs are text, so that their first line counts; the last two bytes say how it is cut.
+// Inputs are text whose first line matters, so the last two bytes say how it is cut.
 template <class Check>
 void read_anyhow(const std::uint8_t* data, std::size_t size, Check&& check) {
   if (size < 2) return;

@@ -1,5 +1,5 @@
 // Any text as a file of the catalog: it is read, or refused with one line that begins with the file
-// and the place in it. The first byte says which file it is.
+// name and the place in it. The first byte chooses the file.
 #include <stdexcept>
 
 #include "oracle.h"

@@ -1,5 +1,5 @@
-// What schedulers, Kubernetes and managers of fabrics say of jobs, pods, nodes and links, and what
-// a training prints of its steps: see part_reports.h.
+// Reports of schedulers, Kubernetes and fabric managers on jobs, pods, nodes and links, and the
+// steps that a training prints: see part_reports.h.
 #include "part_reports.h"
 
 namespace {
@@ -8,7 +8,7 @@ using namespace faultline;
 
 bool makes_sense(const PartReport& report) {
   if (report.kind == "nodes") return has_name(report, "nodes");
-  // What a script says of stragglers is of the job that it is in.
+  // A report on stragglers belongs to the job whose log it is in, so it needs no name.
   if (report.kind == "job" && report.tool != "straggler-report") return has_name(report, "job");
   if (report.tool == "ufm" || report.tool == "opensm") return has_name(report, "node");
   return true;

@@ -1,5 +1,5 @@
-// Any text as a configuration: it is applied, or refused in one line that names the file. What is
-// in force afterwards can be written as a configuration.
+// Any text as a configuration: it is applied, or refused in one line that names the file. The
+// resulting settings can be written as a configuration again.
 #include "app/config_file.h"
 
 #include <sys/mman.h>
@@ -53,7 +53,7 @@ class MemoryFile {
   int descriptor_;
 };
 
-// The settings in force; nothing: it was refused.
+// The settings in force; nothing if the text was refused.
 std::optional<std::string> applied(std::string_view text) {
   const MemoryFile file(text);
   Settings settings;

@@ -1,5 +1,5 @@
-// Any lines as a job's logs: what reading, folding and diagnosing them costs follows their size.
-// Eight hosts that say the same cost at most twelve times what one of them does.
+// Any lines as a job's logs: the cost of reading, folding and diagnosing them is in proportion to
+// their size. Eight hosts with the same log cost at most twelve times as much as one.
 #include <sanitizer/allocator_interface.h>
 #include <time.h>
 
@@ -19,11 +19,11 @@ using namespace faultline;
 
 constexpr int kHosts = 8;
 constexpr double kMostGrowth = 12;
-// What a diagnosis costs of nothing, and some growth of tables.
+// The cost of a diagnosis without any lines, and of some growth of tables.
 constexpr double kFreeAllocations = 50'000;
 constexpr double kFreeBytes = 16 << 20;
 constexpr double kFreeSeconds = 0.5;
-// Of one host: so much for each byte of its log.
+// The limit for one host: so many bytes of memory for each byte of its log.
 constexpr double kMostBytesPerByte = 20'000;
 
 std::atomic<std::uint64_t> allocations = 0;
@@ -52,7 +52,7 @@ const Catalog& catalog() {
   return shipped;
 }
 
-// Lines of NCCL begin with their host: each copy names one of its own.
+// Lines of NCCL begin with their host, so each copy gets a host name of its own.
 std::string as_host(std::string_view text, int host) {
   std::string out;
   while (!text.empty()) {
@@ -94,7 +94,7 @@ Cost cost_of(std::string_view text, int hosts) {
 extern "C" int LLVMFuzzerInitialize(int*, char***) {
   __sanitizer_install_malloc_and_free_hooks(count, count_nothing);
   (void)catalog();
-  (void)cost_of("a line\n", kHosts);  // what is made once is made now
+  (void)cost_of("a line\n", kHosts);  // first use: builds what is built only once
   return 0;
 }
 

@@ -1,6 +1,6 @@
-// Any bytes as what a source remembers: a reader goes on from them without a crash, without losing
-// a byte and without remembering more than there was. What a reader remembered itself is taken up
-// the same wherever the rest is cut.
+// Any bytes as the saved memory of a source: a reader continues from them without a crash, loses no
+// byte and does not remember more than there was. From its own saved memory a reader gives the same
+// result wherever the rest is cut.
 #include <algorithm>
 
 #include "ingest/reader.h"
@@ -33,7 +33,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   Input input(data, size);
   const std::size_t cut = input.byte();
   Cursor cursor{.offset = std::uint64_t{1} << 40, .lines = 7, .carry = {}};
-  // The length of a carry's unfinished line, as a fuzzer would hardly guess it.
+  // The length of the unfinished line in a carry, which a fuzzer would hardly guess.
   const std::size_t length = input.byte() * std::size_t{16} + input.byte();
   cursor.carry.push_back(static_cast<char>(input.byte()));
   for (int shift = 0; shift < 64; shift += 8)

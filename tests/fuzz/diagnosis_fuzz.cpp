@@ -1,5 +1,5 @@
-// Names and lines are strangers' text, and stand in answers. Whatever they are, they become no
-// markup, move no cursor, begin no line of their own, and leave JSON that can be read.
+// Names and lines in answers are text of strangers. Whatever they contain, they become no markup,
+// move no cursor, begin no line of their own, and leave the JSON readable.
 #include <boost/json/parse.hpp>
 #include <boost/json/value.hpp>
 
@@ -17,7 +17,7 @@ namespace {
 
 using namespace faultline;
 
-// What no form writes of itself. The bytes in between would change what is around them.
+// Marks that no form writes by itself. The bytes between them are the dangerous ones.
 constexpr std::string_view kMark = "qz";
 constexpr std::string_view kEnd = "zq";
 
@@ -61,7 +61,7 @@ Finding finding_of(Strangers& say) {
   finding.id = fmt::format("f{}", say.number());
   finding.cause = static_cast<Cause>(1 + say.number() % 40);
   finding.title = say.text();
-  finding.confidence = say.number() % 9 / 8.0;  // which every reader of JSON reads as it is
+  finding.confidence = say.number() % 9 / 8.0;  // eighths are exact in every JSON reader
   finding.subject = {.hosts = say.texts(),
                      .ranks = {say.number(), say.number()},
                      .gpus = say.texts(),
@@ -132,7 +132,7 @@ void check_html(const std::string& html) {
     require(!holds(html, markup), "no text becomes markup");
 }
 
-// What Markdown takes for code means nothing else.
+// Removes code: in code no character is markup.
 std::string without_code(std::string_view markdown) {
   std::string out;
   bool fenced = false;

@@ -1,5 +1,5 @@
-// Whatever the bytes of a dump: no crash, columns of equal length, facts that survive being stored,
-// and a state that takes them.
+// Whatever bytes a dump has: no crash, columns of equal length, facts that survive being stored,
+// and a state that accepts them.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,5 +1,5 @@
-// Kept lines: what was kept of any bytes, fed in any pieces, tells when it is read again what it
-// told; and bytes that were not kept by anybody are refused or read, and nothing worse.
+// Kept lines: reading again what was kept of any bytes, fed in any pieces, gives the same events.
+// Bytes that no reader kept are refused or read, without harm.
 #include "ingest/kept_lines.h"
 
 #include <cstdint>
@@ -24,7 +24,7 @@ bool is_same(const Event& a, const Event& b) {
          a.fact == b.fact;
 }
 
-// Before each piece stands a byte that says how long it is, and what is done after it.
+// The byte before each piece holds its length and what happens after it.
 void read_and_read_again(std::string_view bytes) {
   Rereader again(nullptr);
   Cursor cursor;
@@ -55,7 +55,7 @@ void read_and_read_again(std::string_view bytes) {
                                  reader->take_kept_lines());
     expect(static_cast<bool>(read));
     lines = cursor.lines;
-    // What is there again is what was there; what was passed over is not.
+    // Reading again gives only events that were there before, unless lines were skipped.
     for (const Event& event : read->batch.events) {
       bool found = false;
       for (const Event& before : batch.events) found = found || is_same(event, before);

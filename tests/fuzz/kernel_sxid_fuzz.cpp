@@ -1,4 +1,4 @@
-// Whatever the text: no crash, and no fact without what makes it one.
+// Whatever the text: no crash, and every fact has the fields that it needs.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

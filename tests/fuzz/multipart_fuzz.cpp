@@ -1,5 +1,5 @@
 // Any body as multipart/form-data, cut anywhere: the same parts with the same bytes, or the same
-// complaint. The first byte says how it is cut, the next few are the boundary.
+// error. The first byte says how it is cut, the next few are the boundary.
 #include "http/multipart.h"
 
 #include <algorithm>

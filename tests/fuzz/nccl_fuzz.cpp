@@ -1,5 +1,5 @@
-// Whatever the line: no crash, every view inside it, the quick way agrees with the thorough, and
-// what a line says does not depend on who reads it.
+// Whatever the line: no crash, every view lies inside it, the quick reader agrees with the thorough
+// one, and the result does not depend on who reads it.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -23,7 +23,7 @@ bool inside(std::string_view part, std::string_view whole) {
          (part.data() >= whole.data() && part.data() + part.size() <= whole.data() + whole.size());
 }
 
-// A form that says no leaves nothing behind; a fact is of the kind its form names.
+// If no form matches, no fact is left behind. A fact has the kind that its form names.
 void check(const faultline::NcclLine& line) {
   using namespace faultline;
   std::vector<Fact> facts;
@@ -63,7 +63,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   const std::string_view next = all.substr(std::min(text.size() + 1, all.size()));
   if (continues_warning(text, next)) require(!next.empty());
-  // As a bare message: what people paste.
+  // As a message without a prefix, which people paste.
   NcclLine bare;
   bare.message = text;
   check(bare);

@@ -1,4 +1,5 @@
-// Whatever the text: no crash, and no record without communicator, rank and what completed.
+// Whatever the text: no crash, and every record has a communicator, a rank and the completed
+// operation.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

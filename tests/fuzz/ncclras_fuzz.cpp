@@ -1,4 +1,4 @@
-// Reports of ncclras and its kin: no fact without what makes it one.
+// Reports of ncclras and similar tools: every fact has the fields that it needs.
 #include "any_bytes.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

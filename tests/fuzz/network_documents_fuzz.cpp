@@ -1,5 +1,5 @@
-// What ping, ip, iperf3 and the like say of paths and interfaces: see part_reports.h. The lines of
-// an input come in two orders, so that reports begin in the midst of others.
+// Reports of ping, ip, iperf3 and similar tools on paths and interfaces: see part_reports.h. The
+// lines of an input come in two orders, so that reports begin inside others.
 #include <vector>
 
 #include "part_reports.h"
@@ -13,8 +13,8 @@ bool has_failed(const PartReport& report) {
 }
 
 bool makes_sense(const PartReport& report) {
-  // A tool that failed does not say on which; ethtool's statistics are pasted without their
-  // command.
+  // A tool that failed does not name its interface, and statistics of ethtool are pasted without
+  // the command that names it.
   if (report.kind == "netdev" && !report.tool.starts_with("ethtool"))
     return has_name(report, "netdev") || has_name(report, "index") || has_failed(report);
   if (report.tool == "nc") return has_name(report, "to") && has_name(report, "port");

@@ -1,4 +1,4 @@
-// What follows the root of nvidia-smi's XML: see part_reports.h.
+// Text below the root of nvidia-smi's XML: see part_reports.h.
 #include "model/pci_address.h"
 #include "part_reports.h"
 

@@ -1,4 +1,4 @@
-// What the targets have in common: how a promise is checked, and how an input is taken apart.
+// Shared by the targets: how a promise is checked, and how an input is split.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace faultline {
 
-// libFuzzer keeps the input that ends the program.
+// Aborts on a broken promise; libFuzzer keeps the input that ends the program.
 inline void require(bool holds, std::string_view promise) {
   if (holds) return;
   std::fprintf(stderr, "broken: %.*s\n", static_cast<int>(promise.size()), promise.data());
@@ -21,7 +21,8 @@ inline std::string_view text_of(const std::uint8_t* data, std::size_t size) {
   return {reinterpret_cast<const char*>(data), size};
 }
 
-// An input that is read from its front: numbers first, then texts. Past its end all is 0 or empty.
+// An input that is read from its front: numbers first, then texts. After its end every value is 0
+// or empty.
 class Input {
  public:
   Input(const std::uint8_t* data, std::size_t size) : rest_(text_of(data, size)) {}
@@ -33,7 +34,7 @@ class Input {
     return first;
   }
 
-  // Up to the next byte that no text of UTF-8 holds.
+  // Reads up to the next byte that cannot occur in UTF-8.
   std::string_view text() {
     const std::string_view text = rest_.substr(0, rest_.find('\xff'));
     rest_.remove_prefix(text.size() + (text.size() < rest_.size() ? 1 : 0));
@@ -47,8 +48,8 @@ class Input {
   std::string_view rest_;
 };
 
-// Control characters other than the newlines of our own lines move a terminal's cursor; so do those
-// beyond ASCII, as UTF-8 writes them.
+// Control characters move a terminal's cursor, also those beyond ASCII in their UTF-8 form. Only
+// the newlines of our own lines are allowed.
 inline bool has_control_characters(std::string_view text, bool newlines_allowed) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto byte = static_cast<unsigned char>(text[i]);

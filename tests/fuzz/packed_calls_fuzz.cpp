@@ -1,5 +1,5 @@
-// What is kept of calls may be any bytes. What is accepted must come back the same when written
-// again, and take more calls.
+// Any bytes as stored calls. Whatever is accepted must come back the same when it is written again,
+// and must accept more calls.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -21,7 +21,7 @@ void try_prints(std::string_view bytes) {
   if (read_prints(write_prints(blocks)) != blocks) std::abort();
 }
 
-// Of the processes that it knows, each calls once more, and something new.
+// Each known process makes one more call and a new one.
 Batch more_calls(const Progress& progress) {
   constexpr std::size_t kMost = 64;
   Batch batch;

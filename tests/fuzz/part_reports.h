@@ -1,4 +1,4 @@
-// Reports about parts of a machine: none without what makes it one.
+// Reports on parts of a machine: each has the names and values that it needs.
 #pragma once
 
 #include <algorithm>

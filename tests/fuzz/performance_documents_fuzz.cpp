@@ -1,5 +1,5 @@
-// nccl-tests, MPI's benchmarks, nsys, ps, scripts' lines: see part_reports.h. Traces are read at
-// the same door; cut anywhere they tell the same.
+// nccl-tests, benchmarks of MPI, nsys, ps, lines of scripts: see part_reports.h. Traces go through
+// the same reader, and give the same result wherever they are cut.
 #include "ingest/dump_body.h"
 #include "ingest/trace_body.h"
 #include "part_reports.h"
@@ -18,7 +18,8 @@ bool makes_sense(const PartReport& report) {
   return true;
 }
 
-// Dumps and traces are looked for where a body begins, which a restart makes of any line.
+// The reader looks for dumps and traces where a body begins, and after a restart any line may be
+// that place.
 bool begins_anew(std::string_view text) {
   for (std::size_t line = text.find('\n'); line != text.npos; line = text.find('\n', line + 1)) {
     const std::string_view rest = text.substr(line + 1);

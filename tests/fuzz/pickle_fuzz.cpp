@@ -1,4 +1,4 @@
-// Whatever the bytes: no crash, little memory, and a tree that can be walked through.
+// Whatever the bytes: no crash, little memory, and a tree that can be traversed.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -8,7 +8,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace faultline;
-  // A copy without a byte behind its end.
+  // A copy that ends exactly at its last byte, so that reading beyond it is noticed.
   const std::vector<char> bytes(data, data + size);
   const Pickle pickle = read_pickle({bytes.data(), bytes.size()});
   if (pickle.outcome == Pickle::Outcome::refused) {

@@ -1,5 +1,5 @@
-// Any text as a query: what is read of it, written again, is read the same; a name that is taken
-// can be shown to anybody; a cursor says what was put into it.
+// Any text as a query: what is read, written again, is read the same; an accepted name can be
+// shown; a cursor returns what was put into it.
 #include "http/query.h"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
-// Any bytes, in pieces and bodies that are cut anywhere, with a restart anywhere: the same facts,
-// calls and counts as those of the bytes undisturbed. The first byte says how long a piece is, the
-// second where the pieces begin and what is done between two of them.
+// Any bytes, in pieces and bodies that are cut anywhere, with a restart anywhere: they give the
+// same facts, calls and counts as without interruption. The first byte is the length of a piece;
+// the second says where the pieces begin and what happens between two of them.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -18,10 +18,11 @@ using namespace faultline;
 
 constexpr unsigned kRestarts = 1;
 constexpr unsigned kEndsBodies = 2;      // after each piece
-constexpr unsigned kEndsSomeBodies = 4;  // or after some
-constexpr unsigned kSettlesBetween = 8;  // looks at what would be told besides
+constexpr unsigned kEndsSomeBodies = 4;  // after some pieces
+constexpr unsigned kSettlesBetween = 8;  // also asks for rest()
 constexpr std::size_t kMostCarry = std::size_t{32} << 20;
-// Restarts cost most: with one for each byte of a long input there were a hundred runs a second.
+// Restarts cost most: with one for each byte of a long input only a hundred runs a second were
+// left.
 constexpr std::size_t kMostPieces = 48;
 
 void expect(bool good, const char* what) {
@@ -30,8 +31,8 @@ void expect(bool good, const char* what) {
   std::abort();
 }
 
-// Every other line looks like trouble; some of the kernel's are asked for, and some of these make
-// sense only with the next one.
+// Every other line looks like trouble. The reader keeps some kernel lines, and some of these are
+// complete only with the next line.
 class LooksForTrouble : public Noteworthy {
  public:
   bool wants(std::string_view text, std::string_view dialect) const override {
@@ -68,7 +69,7 @@ ToldBySource undisturbed(std::string_view text) {
 
 class InPieces {
  public:
-  // The high half of `how` tells in which sixteenth of the text the pieces begin.
+  // The high half of `how` says in which sixteenth of the text the pieces begin.
   InPieces(std::string_view text, std::size_t piece, unsigned how)
       : text_(text), piece_(piece), how_(how), begin_(text.size() * (how >> 4) / 16) {}
 
@@ -104,7 +105,7 @@ class InPieces {
     expect(reader_.cursor().offset == at_, "what a body brought is held");
   }
 
-  // What was not held comes again.
+  // Feeds again what the cursor does not cover.
   void restart() {
     const Cursor cursor = reader_.cursor();
     expect(cursor.carry.size() <= kMostCarry, "little is remembered");

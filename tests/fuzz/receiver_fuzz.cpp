@@ -1,5 +1,5 @@
-// What a receiver of alerts is called, and what it answers: an address that is taken can be sent
-// to, and of an answer nothing reaches a terminal but printable text.
+// Any bytes as the address and the answer of a receiver of alerts: an accepted address can be used,
+// and only printable text of an answer reaches a terminal.
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
@@ -44,7 +44,7 @@ void check(const Attempt& attempt) {
             "nobody makes us wait for ever");
 }
 
-// Connections are to the machine itself, and to the one who answers with these bytes.
+// The attempt connects to this machine, to a server that answers with these bytes.
 Attempt answered(std::string_view answer) {
   asio::io_context io;
   tcp::acceptor acceptor(io, tcp::endpoint(asio::ip::address_v4::loopback(), 0));

@@ -1,5 +1,5 @@
-// Any bytes as what a client says, cut anywhere: the same requests, with the same bodies, and the
-// same complaint. The first two bytes say where it is cut.
+// Any bytes from a client, cut anywhere: the same requests, bodies and errors. The first two bytes
+// say where it is cut.
 #include "http/request_reader.h"
 
 #include <sys/socket.h>
@@ -22,12 +22,12 @@ namespace {
 using namespace faultline;
 namespace asio = boost::asio;
 
-constexpr std::size_t kMostRequests = 4;  // of one connection
+constexpr std::size_t kMostRequests = 4;  // on one connection
 
 struct Heard {
-  std::vector<std::string> heads;  // a request's, or what is wrong with it
+  std::vector<std::string> heads;  // of requests, or the error
   std::vector<std::string> bodies;
-  bool malformed = false;  // the body that came last
+  bool malformed = false;  // is the last body
 
   bool operator==(const Heard&) const = default;
 };
@@ -88,7 +88,7 @@ asio::awaitable<void> read_all(Connection& connection, Heard& heard) {
   }
 }
 
-// What is heard of these bytes when they come in pieces that end there.
+// What the server reads if the bytes come in pieces that end at `ends`.
 Heard heard_of(std::string_view said, const std::vector<std::size_t>& ends) {
   std::array<int, 2> ends_of_wire{};
   require(socketpair(AF_UNIX, SOCK_STREAM, 0, ends_of_wire.data()) == 0, "there is a wire");
@@ -134,12 +134,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   ends.push_back(said.size());
   Heard whole = heard_of(said, {said.size()});
   Heard pieces = heard_of(said, ends);
-  // Of a body that breaks the rules, more may have been taken before that was seen.
+  // More or less of a malformed body may be taken before the error is noticed.
   if (whole.malformed && pieces.malformed && !whole.bodies.empty() && !pieces.bodies.empty()) {
     whole.bodies.back().clear();
     pieces.bodies.back().clear();
   }
-  // Of a head that never ends, what is wrong may be seen or not.
+  // The error in a head that never ends may be noticed or not.
   for (Heard* heard : {&whole, &pieces})
     if (!heard->heads.empty() && is_complaint(heard->heads.back())) heard->heads.pop_back();
   if (whole == pieces) return 0;

@@ -1,5 +1,5 @@
-// A source is sent in bodies, and then again: whole, grown, in pieces of any size. What was held
-// adds nothing, and what is new passes once and in its order.
+// A source is sent in bodies, and then again: whole, grown, in pieces of any size. Bytes that are
+// held add nothing, and new bytes pass once and in order.
 #include "service/resend_filter.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ using namespace faultline;
 
 std::size_t least(std::size_t a, std::size_t b) { return std::min(a, b); }
 
-// As FileStream commits a body: blocks of whole lines, and what is left at its end.
+// Stores a body as FileStream commits it: blocks of whole lines, and the remainder at its end.
 void hold(std::string_view body, std::uint64_t at, std::size_t target,
           std::vector<Fingerprint>& held) {
   bool starts = true;
@@ -71,7 +71,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   require(again.fresh.empty() && again.duplicate_bytes == body.size(),
           "the same bytes again add nothing");
 
-  // A file that grew by less than it began with adds exactly that; see begin_boundary().
+  // If a file grew by less than the head that identifies it, exactly the new bytes are added; see
+  // begin_boundary().
   const std::string grown = body + more;
   const Sent longer = send(held, grown, piece, whole);
   require(std::string_view(grown).ends_with(longer.fresh), "what is new passes in its order");
@@ -80,7 +81,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (more.size() < kHeadBytes && body.size() >= kHeadBytes)
     require(longer.fresh.size() == more.size(), "a file that grew adds what it grew by");
 
-  // And once that is held as well, nothing is new.
+  // Once the new bytes are held as well, nothing is new.
   if (longer.fresh.empty()) return 0;
   hold(longer.fresh, body.size(), target, held);
   held[held.size() - 1].starts_body = held.back().starts_body && longer.duplicate_bytes == 0;

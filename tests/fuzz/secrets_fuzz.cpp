@@ -1,5 +1,5 @@
-// Any lines, of which secrets are hidden: each keeps its length, nothing but stars comes in, and
-// what is hidden once is not shown again by looking twice. A file of shapes is read or refused.
+// Any lines in which secrets are hidden: each keeps its length, only stars are put in, and hiding
+// twice shows nothing again. A file of shapes is read or refused.
 #include "rules/knowledge/secrets.h"
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Whatever a user's file of signatures holds it is read or refused, and what is read can be used;
-// whatever a line says, what matches it holds what it promises.
+// Whatever a user's file of signatures holds, it is read or refused, and signatures that were read
+// can be used. Whatever a line says, a match has valid fields.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,5 +1,5 @@
-// Any text as a file of tokens: what is read of it, written again, is read the same; and as the
-// header by which somebody says who they are: nobody is known by it.
+// Any text as a file of tokens: what is read, written again, is read the same, and no text of the
+// file opens anything. Any text as the Authorization header: its secret is a part of it.
 #include "http/tokens.h"
 
 #include <cstdint>

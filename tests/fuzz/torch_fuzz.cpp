@@ -1,10 +1,11 @@
-// Lines of PyTorch, tracebacks and launchers' tables: no fact without what makes it one.
+// Lines of PyTorch, tracebacks and tables of launchers: every fact has the fields that it needs.
 #include "any_bytes.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace faultline;
   read_anyhow(data, size, [](const Fact& fact) {
-    // What a traceback quotes, or C++ says at a program's end, has no lines of its own.
+    // An exception that a traceback quotes, or that C++ prints at the end of a program, has no
+    // lines of its own.
     if (const auto* exception = std::get_if<PythonException>(&fact))
       return !exception->type.empty() && (exception->file.empty() || !exception->lines.empty());
     if (const auto* timeout = std::get_if<WatchdogTimeout>(&fact))

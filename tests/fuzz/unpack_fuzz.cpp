@@ -1,5 +1,5 @@
-// Unpacker on arbitrary bytes: it must not crash, must pair open and close, and what it makes of
-// them must not depend on where they are cut.
+// Unpacker on any bytes: it must not crash, must pair open and close, and its output must not
+// depend on where the input is cut.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -51,7 +51,7 @@ Outcome unpack(std::string_view data, std::size_t piece_size) {
   faultline::Unpacker unpacker("x", faultline::Encoding::detect, transcript);
   bool good = true;
   while (good && !data.empty()) {
-    const std::string piece(data.substr(0, piece_size));  // of its own, so that ASan knows its end
+    const std::string piece(data.substr(0, piece_size));  // a copy, so that ASan knows its end
     data.remove_prefix(piece.size());
     good = unpacker.feed(piece).has_value();
   }
@@ -69,7 +69,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const Outcome at_once = unpack(packed, packed.size() + 1);
   const Outcome in_pieces = unpack(packed, piece_size);
   if (at_once.whole != in_pieces.whole) std::abort();
-  // How much of a damaged block zstd hands out does depend on where it is cut.
+  // How much of a damaged block zstd returns does depend on the cuts.
   if (at_once.whole && at_once.text != in_pieces.text) std::abort();
   return 0;
 }

@@ -1,6 +1,5 @@
-// Lines in any order and torn anywhere: the unwrapper must neither crash nor remember without
-// bound, and one that is replaced after each line by a new one with the same memory must say the
-// same.
+// Lines in any order, torn anywhere: the unwrapper does not crash, its memory is bounded, and one
+// that is replaced after each line by a new one with the same memory gives the same result.
 #include <cstdlib>
 #include <string_view>
 #include <vector>

@@ -1,4 +1,4 @@
-// Whatever a driver prints behind a code: no crash, and no class that the catalog does not know.
+// Whatever a driver prints after a code: no crash, and only classes that the catalog knows.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// A server that asks who they are, asked by the real curl.
+// A server that asks for tokens, asked by the real curl.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -85,7 +85,6 @@ TEST_F(Access, AScopeIsGoodForWhatItSays) {
   EXPECT_EQ(status("/api/v1/jobs/j", boss, "-X DELETE"), 204);
 }
 
-// Of all that is served: nothing is answered to those who lack what its row asks for.
 TEST_F(Access, ACommandThatAnAnswerPrintsWorksWithTheReadersToken) {
   ASSERT_EQ(status("/api/v1/ingest?job=j&source=s&final=true", shipper, kLine), 200);
   const std::string answer = curl(*server, "/api/v1/jobs/j/diagnosis?format=text",
@@ -104,6 +103,7 @@ TEST_F(Access, ACommandThatAnAnswerPrintsWorksWithTheReadersToken) {
   EXPECT_THAT(said("unset FAULTLINE_TOKEN; "), HasSubstr("a token of this server"));
 }
 
+// Asks all routes. A token without a scope that the route accepts gets no answer.
 TEST_F(Access, OfEveryRouteWhoeverLacksItsScopeIsRefused) {
   const auto asked = [](const Route& route) {
     std::string path;
@@ -164,7 +164,7 @@ TEST_F(Access, ATokenForSomeJobsOpensNoOther) {
 struct AccessToFindings : Asked {
   NewToken medic = new_token("medic", {Scope::operate, Scope::read});
 
-  // A fault in a job of the team's, and one in another's.
+  // One fault in a job of the team, and faults in jobs of others.
   void SetUp() override {
     Asked::SetUp();
     medic.token.jobs = "llama-";
@@ -192,7 +192,7 @@ TEST_F(AccessToFindings, ATokenForSomeJobsListsTheirsAlone) {
     ASSERT_FALSE(all.at("findings").as_array().empty());
     for (const auto& finding : all.at("findings").as_array())
       EXPECT_EQ(finding.at("job"), "llama-7");
-    // Others' changes are passed over once, not again and again.
+    // The changes of other jobs are skipped once, not again and again.
     EXPECT_EQ(ask("/api/v1/findings?since=" + std::string(all.at("resume").as_string()), medic)
                   .json()
                   .at("findings")
@@ -272,7 +272,7 @@ TEST_F(Access, ATokenWithARateIsRefusedBeyondItAndNobodyElseIs) {
   ASSERT_TRUE(eventually([&] { return status("/api/v1/jobs", slow) != 401; }));
   int good = 1;
   while (good < 30 && status("/api/v1/jobs", slow) == 200) ++good;
-  EXPECT_GE(good, 10);  // ten seconds' worth at once
+  EXPECT_GE(good, 10);  // a burst may use ten seconds of the rate
   EXPECT_LT(good, 30);
   const Reply reply =
       curl(*server, "/api/v1/jobs", "-D - -H 'Authorization: Bearer " + slow.secret + "'");

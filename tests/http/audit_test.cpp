@@ -1,4 +1,4 @@
-// Who was turned away and why, and what operators did, as the server's log tells it.
+// What the server's log says about refused requests, with the reason, and about what operators did.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -83,8 +83,8 @@ TEST_F(Audit, TellsOfEachRefusalWhoWasRefusedWhatAndWhy) {
   struct Row {
     std::string about;
     std::string sent;
-    std::string reason;  // and status
-    std::string asked;   // as far as it is known
+    std::string reason;  // reason and status
+    std::string asked;   // the request, as far as it is known
   };
   const std::vector<Row> rows{
       {"DNS rebinding", "GET /api/v1/jobs HTTP/1.1\r\nHost: evil.example\r\n\r\n",

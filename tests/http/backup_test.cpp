@@ -1,4 +1,4 @@
-// A backup of a server that is at work, with the real program.
+// A backup of a busy server, with the real program.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ using testing::HasSubstr;
 
 class Backup : public testing::Test {
  protected:
-  // What it says; `exit` is its status.
+  // Returns the output of the backup; `exit` is its status.
   std::string back_up(const std::string& data, const std::string& copy) {
     return output_of(fmt::format("'{}' backup --data '{}' '{}' 2>&1", FAULTLINE_BINARY, data, copy),
                      &exit_);
@@ -49,7 +49,7 @@ TEST_F(Backup, HoldsAllThatWasAcknowledgedBeforeItAndAnswersTheSame) {
                 .status,
             200);
   std::atomic<int> sent = 0;
-  // Ends with the test, however that ends.
+  // Stops when the test ends, however it ends.
   const std::jthread sender([&](const std::stop_token& done) {
     while (!done.stop_requested()) {
       const Reply reply =
@@ -90,7 +90,7 @@ TEST_F(Backup, WhatCannotBeDoneIsSaidInALineAndLeavesNothing) {
     EXPECT_EQ(curl(server, "/api/v1/ingest?job=llama&source=a", "-d 'NCCL INFO x'").status, 200);
   }
   workshop_.write("there.db", "mine");
-  EXPECT_THAT(back_up(path("data"), path("there.db")), HasSubstr("is there already"));
+  EXPECT_THAT(back_up(path("data"), path("there.db")), HasSubstr("already exists"));
   EXPECT_EQ(read_file(path("there.db")), "mine");
   EXPECT_THAT(back_up(path("data"), path("absent/copy.db")), HasSubstr("cannot be made"));
   EXPECT_EQ(exit_, 2);

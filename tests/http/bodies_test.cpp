@@ -1,4 +1,4 @@
-// Logs that are sent in bodies, cut where the sender's buffer happened to end.
+// Logs that are sent in bodies, cut wherever the buffer of the sender ended.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 
 namespace json = boost::json;
 
-// What receipts count, in sum.
+// The sum of the counts in several receipts.
 struct Counts {
   std::uint64_t lines = 0;
   std::uint64_t recognized = 0;
@@ -82,7 +82,7 @@ class Bodies : public testing::Test {
     return sum;
   }
 
-  // What a diagnosis rests on and says, without the name of its job.
+  // The verdict, the summary and the findings of a diagnosis, without the name of the job.
   std::string answer(const std::string& job) {
     std::string all;
     const json::object diagnosis = curl(server, "/api/v1/jobs/" + job + "/diagnosis").json();

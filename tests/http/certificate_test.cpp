@@ -1,5 +1,5 @@
-// Certificates of clients as names of tokens: those that openssl makes, shown by the real curl to
-// the real server.
+// Certificates of clients that stand for tokens: made by openssl, shown by the real curl to the
+// real server.
 #include "http/certificate.h"
 
 #include <fmt/format.h>
@@ -36,7 +36,7 @@ struct Certified : testing::Test {
     certificates.issue("server", "ca");
   }
 
-  // What `faultline token` writes is put at the end of the file.
+  // Appends a line of `faultline token` to the file of tokens.
   void add(const std::string& words) {
     const std::string line =
         output_of(fmt::format("{} token {} 2>/dev/null", FAULTLINE_BINARY, words));
@@ -115,7 +115,7 @@ TEST_F(Certificate, LendsNothingToATokenThatIsShown) {
     EXPECT_EQ(status("/api/v1/jobs", "boss", fmt::format("-H 'Authorization: {}'", wrong)), 401)
         << wrong;
   EXPECT_EQ(status("/api/v1/jobs", "boss", "-H 'Authorization;'"), 401) << "an empty one";
-  // Nor does a token need one of its own.
+  // A token needs no certificate that stands for it, too.
   EXPECT_EQ(status("/api/v1/jobs", "server", bearer(reader)), 200);
 }
 
@@ -124,7 +124,7 @@ TEST_F(Certificate, IsRefusedWithoutALineAfterItsTimeAndWithTwoLinesAndTheLogSay
   certificates.issue("former", "ca");
   certificates.issue("twice", "ca", {.names = "DNS:twice.example"});
   add("former --scope read --until 2999-01-01T00:00:00Z --certificate cn:former");
-  written.replace(written.find("2999"), 4, "2020");  // no command makes one that is over
+  written.replace(written.find("2999"), 4, "2020");  // no command makes a token that has expired
   add("one --scope read --certificate cn:twice");
   add("other --scope admin --certificate dns:twice.example");
   start();
@@ -235,7 +235,7 @@ TEST_F(Certificate, MayAskAsOftenAsItsLineSays) {
   start();
   int good = 0;
   while (good < 30 && status("/api/v1/jobs", "slow") == 200) ++good;
-  EXPECT_GE(good, 10);  // ten seconds' worth at once
+  EXPECT_GE(good, 10);  // a burst may use ten seconds of the rate
   EXPECT_LT(good, 30);
   EXPECT_EQ(status("/api/v1/jobs", "ann"), 200);
 }
@@ -247,8 +247,9 @@ TEST_F(Certificate, ThatNobodyIsAskedForIsNoNameOfAToken) {
                                                  FAULTLINE_BINARY, certificates.path("tokens")),
                                      &exit);
   EXPECT_EQ(exit, 2);
-  EXPECT_THAT(said, HasSubstr("trainer stands for a certificate, and clients are asked for none; "
-                              "use --tls-client-ca"));
+  EXPECT_THAT(said,
+              HasSubstr("trainer names a certificate, but the server does not ask clients for "
+                        "certificates; use --tls-client-ca"));
 }
 
 TEST_F(Certificate, HasTheNamesThatItsIssuerPutInAndNoneThatCouldBeReadAsAnother) {
@@ -262,7 +263,7 @@ TEST_F(Certificate, HasTheNamesThatItsIssuerPutInAndNoneThatCouldBeReadAsAnother
   EXPECT_THAT(names_of("two"), ElementsAre("dns:localhost")) << "which of the two is it?";
   certificates.issue("none", "ca", {.subject = "/O=Cluster", .names = "IP:10.0.0.1"});
   EXPECT_THAT(names_of("none"), ElementsAre());
-  // admin, NUL, .evil
+  // The name is "admin", NUL, ".evil".
   certificates.issue("nul", "ca",
                      {.subject = "/O=x", .names = "DER:300d820b61646d696e002e6576696c"});
   EXPECT_THAT(names_of("nul"), ElementsAre());

@@ -1,4 +1,4 @@
-// What outlives kill -9, and how the server ends when asked to.
+// What survives kill -9, and how the server stops when it is asked to.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ using testing::HasSubstr;
 
 constexpr int kRanks = 8;
 
-// The NCCL log of one rank: communicator set up, then calls; rank 5 stops early. Each a few MB.
+// The NCCL log of one rank, a few MB: it sets up a communicator, then calls. Rank 5 stops early.
 std::string rank_log(int rank) {
   const std::string who = "node" + std::to_string(rank / 4) + ":" + std::to_string(1000 + rank) +
                           ":" + std::to_string(2000 + rank) + " [" + std::to_string(rank % 4) +
@@ -40,7 +40,7 @@ std::string rank_log(int rank) {
   return log;
 }
 
-// Takes out when things arrived; all else must be the same.
+// Removes the times of arrival; all else must be the same.
 void forget_arrival(boost::json::value& value) {
   static constexpr std::string_view kArrival[] = {"last_received", "last_activity", "opened"};
   if (auto* array = value.if_array())
@@ -55,7 +55,7 @@ std::string answers_of(const ServerProcess& server) {
   std::string all;
   for (const char* path : {"/api/v1/jobs", "/api/v1/jobs/j", "/api/v1/jobs/j/ranks",
                            "/api/v1/jobs/j/diagnosis", "/api/v1/sources?job=j"}) {
-    // Commands in an answer name the server as it was asked: each has a port of its own.
+    // Commands in an answer contain the Host of the request, and each server has a port of its own.
     boost::json::value answer = curl(server, path, "-H 'Host: localhost'").json();
     forget_arrival(answer);
     all += std::string(path) + " " + boost::json::serialize(answer) + "\n";

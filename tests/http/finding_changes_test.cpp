@@ -1,4 +1,4 @@
-// Findings for those who pull and those who listen, and what operators say of them.
+// Findings for clients that poll and clients that listen, and what operators say about them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ using testing::Not;
 class FindingChanges : public testing::Test {
  protected:
   void SetUp() override { await_ready(server); }
-  // A GPU falls off the bus, as far as a kernel's log tells.
+  // A kernel's line that says that a GPU fell off the bus.
   Reply send(const std::string& host, const std::string& job = "llama") {
     workshop.write("dmesg",
                    "[ 1000.000001] NVRM: Xid (PCI:0000:3b:00): 79, pid=4021, name=python3, "
@@ -35,7 +35,7 @@ class FindingChanges : public testing::Test {
   }
 
   Workshop workshop;
-  // What is found is told at once.
+  // Findings are reported at once.
   ServerProcess server{workshop.folder(), {"--stall-after", "0s"}};
 };
 

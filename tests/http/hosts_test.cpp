@@ -1,4 +1,4 @@
-// What is told of a host across its jobs, by the real server.
+// What the real server says about a host across its jobs.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -142,7 +142,7 @@ TEST_F(HostsTest, AnEventThatTheLogsOfSeveralJobsTellOfIsOneFailure) {
   EXPECT_THAT(texts(gpu_of(host()).at("failures"), "job"), ElementsAre("a"));
   EXPECT_TRUE(gpu_of(host()).at("repeat").is_null());
   EXPECT_THAT(json::serialize(cause_of("b")), Not(HasSubstr("earlier job")));
-  // A log that goes back to the first event, and has one of its own.
+  // This log goes back to the first event, and also has an event of its own.
   fail("c", off_bus("2026-03-01") + off_bus("2026-03-04"));
   EXPECT_THAT(texts(gpu_of(host()).at("failures"), "job"), ElementsAre("a", "c"));
   EXPECT_THAT(json::serialize(cause_of("c")), HasSubstr("failed 1 earlier job "));
@@ -282,7 +282,7 @@ TEST_F(HostsTest, AnUnknownHostIsAProblemThatSaysWhatToDo) {
   const Reply reply = curl(*server, "/api/v1/hosts/nowhere");
   EXPECT_EQ(reply.status, 404);
   EXPECT_EQ(reply.json().at("detail"),
-            "no job had a host that is named \"nowhere\"; /api/v1/hosts lists those there are");
+            "no host is named \"nowhere\"; /api/v1/hosts lists those there are");
 }
 
 TEST_F(HostsTest, AHostOfWhichNothingIsKnownHasEmptyLists) {

@@ -199,8 +199,8 @@ TEST_F(Ingest, KeepsWhatCameOfAGzipThatBreaksOff) {
   EXPECT_EQ(sources().at("sources").at(0).at("lines").to_number<int>(), 50000);
 }
 
-// The address sanitizer keeps what was freed, up to 256 MB, and surrounds what is not; the thread
-// sanitizer keeps several words for each.
+// The address sanitizer keeps up to 256 MB of freed memory and puts red zones around the rest; the
+// thread sanitizer keeps several shadow words for each word.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr std::size_t kLittleMemoryKib = 1200U << 10;
 #else
@@ -215,7 +215,7 @@ TEST_F(Ingest, RefusesABombWithLittleMemory) {
   EXPECT_LT(server.peak_kib(), kLittleMemoryKib);
 }
 
-// Each line of it is one that means something, and the whole body comes in one piece.
+// Each line means something, and the whole body comes in one piece.
 TEST_F(Ingest, RefusesABombOfErrorsWithLittleMemoryAndLittleDisk) {
   workshop.make(
       "yes \"RuntimeError: $(head -c 1000 /dev/zero | tr '\\0' x)\" | head -c 160M | gzip -1 | "
@@ -227,7 +227,7 @@ TEST_F(Ingest, RefusesABombOfErrorsWithLittleMemoryAndLittleDisk) {
   EXPECT_LT(server.database_bytes(), 32U << 20);
 }
 
-// What they say is kept line by line, but not of any number of lines from a few bytes.
+// These lines are kept one by one, but a few bytes may not unpack to any number of them.
 TEST_F(Ingest, RefusesABodyThatTellsOfMoreEventsThanItsSizeAllows) {
   const std::string hung =
       "[   12.345678] INFO: task python:123 blocked for more than 120 seconds.";
@@ -236,11 +236,12 @@ TEST_F(Ingest, RefusesABodyThatTellsOfMoreEventsThanItsSizeAllows) {
     workshop.make("yes '" + line + "' | head -c 60M | gzip -1 | gzip -9 > bomb.gz; : > out");
     const Reply reply = curl(server, "/api/v1/ingest?job=j&source=s", "-T " + file("bomb.gz"));
     EXPECT_EQ(reply.status, 413) << reply.body;
-    EXPECT_THAT(reply.body, HasSubstr("events, as no log's do"));
+    EXPECT_THAT(reply.body, HasSubstr("events; no real log does this"));
   }
   EXPECT_LT(server.peak_kib(), kLittleMemoryKib);
   EXPECT_LT(server.database_bytes(), 128U << 20);
-  // Not compressed, or with as few lines as somebody may well send, all of them are taken.
+  // All of them are accepted if the body is not compressed, or if it has as few lines as a real
+  // sender may have.
   workshop.make("yes '" + hung +
                 "' | head -n 150000 > log; seq 60000 | sed 's/.*/[&.5] INFO: task "
                 "python:123 blocked for more than 120 seconds./' | gzip > log.gz");
@@ -362,7 +363,7 @@ TEST_F(Ingest, SaysInReceiptAndSourcesWhyADumpWasNotRead) {
   EXPECT_EQ(known[0].at("refused").as_array()[0], reasons[0]);
   EXPECT_TRUE(known[1].at("refused").as_array().empty());
   const std::string diagnosis = curl(server, "/api/v1/jobs/j/diagnosis?format=text").body;
-  EXPECT_THAT(diagnosis, HasSubstr("missing: what nccl_trace_rank_3 holds: it was not read: it "
+  EXPECT_THAT(diagnosis, HasSubstr("missing: the contents of nccl_trace_rank_3: not read: it "
                                    "names code to run (GLOBAL)"));
 }
 
@@ -397,7 +398,8 @@ TEST_F(Ingest, GivesEachOfTwoUnnamedSendersASourceOfItsOwn) {
       "PUT /api/v1/ingest?job=j&host=n1 HTTP/1.1\r\nHost: localhost\r\nContent-Length: 8\r\n\r\n";
   RawClient first(server.port());
   first.say(request + "one\n");
-  // Its receipt would come only after its body, so what shows is the second one's name.
+  // The receipt of the first sender would come only after its body, so the test looks at the name
+  // that the second one gets.
   await(server, "/metrics", [](const Reply& reply) {
     return reply.body.find("faultline_streams_open 1") != std::string::npos;
   });
@@ -441,7 +443,7 @@ TEST_F(Ingest, NamesTheParameterThatIsWrong) {
       {"job=j&rank=first", "rank must be a whole number"},
       {"job=j&offset=-1", "offset must be a whole number"},
       {"job=j&final=maybe", "final must be true or false"},
-      {"job=j&boot_time=yesterday", "boot_time is no time"},
+      {"job=j&boot_time=yesterday", "boot_time is not a time"},
       {"job=j&hots=n1", "unknown query parameter \\\"hots\\\""},
   };
   for (const Case& c : cases) {

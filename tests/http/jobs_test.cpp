@@ -1,4 +1,4 @@
-// What somebody on call asks first: which jobs are in trouble, and what to do.
+// What a person on call asks first: which jobs are in trouble, and what to do.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ class Jobs : public testing::Test {
                   .status,
               200);
   }
-  // Two that failed, and one of which nothing is known; the latest is "beta".
+  // Two jobs that failed and one of which nothing is known; the latest is "beta".
   void send_three() {
     send("gamma", "hello");
     send("alpha", kOffBus);
@@ -137,7 +137,7 @@ TEST_F(Jobs, AnAnswerNamesTheServerAsItsAskerReachesIt) {
   const Reply named =
       curl(server, "/api/v1/jobs/alpha/diagnosis?format=text", "-H 'Host: faultline.example'");
   EXPECT_THAT(named.body, HasSubstr("'http://faultline.example/api/v1/findings/"));
-  // What is no name of a server is not what people should paste.
+  // A Host that is no host name must not get into commands that people paste.
   const Reply hostile =
       curl(server, "/api/v1/jobs/alpha/diagnosis?format=text", "-H \"Host: a\\$(reboot)\"");
   EXPECT_EQ(hostile.status, 421);

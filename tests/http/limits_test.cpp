@@ -1,4 +1,4 @@
-// What one sender does must not keep the others from being served.
+// One sender must not keep others from being served.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -49,7 +49,7 @@ TEST(Limits, APeerThatStallsAllItsUploadsLeavesRoomForOthers) {
     EXPECT_EQ(curl(server, "/api/v1/jobs", "--interface 127.0.0.2").status, 200);
 }
 
-// How much the others lose is ./dev bench --flood's to tell.
+// ./dev bench --flood measures how much the other clients lose.
 TEST(Limits, PeersThatSendAByteNowAndThenKeepNobodyFromAnAnswer) {
   constexpr int kSlow = 500;
   constexpr std::size_t kGood = 50;
@@ -85,7 +85,7 @@ TEST(Limits, ABodyInWhichNothingIsKnownIsNotReadToItsEnd) {
       curl(server, "/api/v1/ingest?job=j&source=s", "-H 'Content-Encoding: gzip' --data-binary @-",
            "head -c 200000000 /dev/zero | tr '\\0' '\\n' | gzip -1 |");
   EXPECT_EQ(reply.status, 413);
-  EXPECT_THAT(reply.body, HasSubstr("lines is of a form that is known; the rest of the body"));
+  EXPECT_THAT(reply.body, HasSubstr("lines has a known form; the rest of the body"));
 }
 
 TEST(Limits, AFewOfThousandsOfFaultsAreNamedAndTheRestAreCounted) {
@@ -127,7 +127,7 @@ TEST(Limits, AJobCanBeForgottenAndSentAgain) {
   EXPECT_EQ(verdict_of(server, "a"), "failed");
 }
 
-// Overwrites what is stored of a job, as a failing disk would.
+// Overwrites a stored line of a job, as a failing disk would.
 void damage(const std::filesystem::path& data) {
   int exit = 0;
   const std::string file = (data / "faultline.db").string();
@@ -178,7 +178,7 @@ TEST(Limits, LinesThatAreKeptAndDamagedChangeNoAnswer) {
     server.ask_to_stop();
     ASSERT_EQ(server.wait_for_end(), 0);
   }
-  damage(workshop.folder() / "data");  // the last place is that of the lines
+  damage(workshop.folder() / "data");  // the last occurrence is in the kept lines
   ServerProcess server(workshop.folder(), {"--stall-after", "0s"});
   await_ready(server);
   const Reply told = curl(server, "/api/v1/jobs/a/reanalyze", "-X POST");
@@ -219,7 +219,7 @@ TEST(Limits, AServerOfThisMachineAnswersToNoOtherName) {
                                  "--allow-host evil.example\""));
 }
 
-// As in a container whose port is published on the loopback of its host.
+// As in a container whose port is published on the loopback address of its host.
 TEST(Limits, AnOpenServerOfAllAddressesAnswersToNoNameOfThePublicInternet) {
   Workshop workshop;
   ServerProcess server(workshop.folder(), {"--listen", "0.0.0.0:0", "--insecure"});

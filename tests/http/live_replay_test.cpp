@@ -1,4 +1,4 @@
-// A job's logs come in as they are written: streams that stay open, some later than others.
+// A job's logs arrive while they are written: streams that stay open, some later than others.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Sixty seconds of lateness at two minutes of patience, in small.
+// Scaled down from logs that come sixty seconds late with a --stall-after of two minutes.
 constexpr auto kStall = 3s;
 constexpr auto kLatest = 1500ms;
 
@@ -52,7 +52,7 @@ class LiveReplay : public testing::Test {
     ASSERT_EQ(logs.size(), 8U * static_cast<unsigned>(nodes));
   }
 
-  // False once everything is sent.
+  // Sends what is due. Returns false once everything is sent.
   bool send(std::chrono::milliseconds since_start) {
     bool more = false;
     for (Log& log : logs) {
@@ -109,7 +109,8 @@ TEST_F(LiveReplay, SaysThatAHealthyJobRunsWhoseLogsComeLateAndPause) {
     more = false;
     for (std::size_t i = 0; i < logs.size(); ++i) {
       Log& log = logs[i];
-      // All in ten seconds, each by its lateness; the first stands still for a while.
+      // Each log is sent over ten seconds, delayed by its lateness. The first one pauses for a
+      // while.
       auto age = std::max(0ms, since - log.late);
       if (i == 0 && since > kPauses && since < kGoesOn) age = std::max(0ms, kPauses - log.late);
       const auto due = std::min<std::size_t>(
@@ -148,7 +149,7 @@ TEST_F(LiveReplay, FindsTheRankThatStopsWithinFiveSecondsOfWhatItWaits) {
   EXPECT_LE(now() - sent, kStall + 5s);
 }
 
-// As the first example of the documentation has it: a loop of curl over the files of a host.
+// As in the first example of the documentation: a loop of curl over the files of a host.
 TEST(LoopOfPosts, IsUndecidedAboutTheOneRankThatAllWaitForUntilNothingMoreComes) {
   Workshop workshop;
   workshop.make(FAULTLINE_BINARY

@@ -1,4 +1,4 @@
-// What Prometheus and Grafana are given to watch a server with, beside a server that runs.
+// The files with which Prometheus and Grafana watch a server, compared with a running server.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -33,7 +33,7 @@ std::set<std::string> all_of(const std::string& text, const std::string& pattern
   return found;
 }
 
-// Series, not what the rules record, whose names have colons.
+// The names of series. The pattern leaves out the names of recorded rules, which contain colons.
 std::set<std::string> series_named_in(const std::string& text) {
   return all_of(text, "\\b((?:faultline_|process_)[a-z0-9_]+)");
 }
@@ -49,7 +49,7 @@ std::vector<std::string> expressions_of(const boost::json::object& board) {
   return all;
 }
 
-// Of a server that has all a server can have: TLS, a receiver, a job with findings.
+// Has certificates, because only a server with TLS has all series.
 class Monitoring : public testing::Test {
  protected:
   void SetUp() override {
@@ -78,7 +78,7 @@ TEST_F(Monitoring, OfRulesAndTheDashboardNamesOnlySeriesThatAServerHas) {
     for (const std::string& name : series_named_in(expression))
       if (!known.contains(name)) strangers.push_back("faultline.json: " + name);
   EXPECT_THAT(strangers, IsEmpty());
-  // And the page that lists them leaves none out.
+  // The page that lists the series leaves none out.
   const std::string page = read_file(TESTS_DIR "/../docs/operations.md");
   for (const std::string& name : all_of(answer, "# TYPE ([a-z_]+) [a-z]+\n"))
     EXPECT_THAT(page, HasSubstr("`" + name + "`"));

@@ -1,5 +1,5 @@
-// What /openapi.json says of the server, asked of the real server: each path and method, with each
-// parameter as it should be and as it should not.
+// /openapi.json compared with the real server: each path and method, with right and wrong values of
+// each parameter.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ using testing::IsEmpty;
 
 struct Heard {
   int status = 0;
-  std::string type;  // without its parameters
+  std::string type;  // the media type without parameters
   std::string body;
 };
 
@@ -53,10 +53,10 @@ std::string percent(std::string_view text) {
   return out;
 }
 
-// One of the document's operations, as a test asks for it.
+// An operation of the document, as a test asks for it.
 struct Operation {
   std::string method;  // GET
-  std::string path;    // with its {names}
+  std::string path;    // with {names} as in the document
   const json::object* said = nullptr;
 
   std::vector<const json::object*> parameters(std::string_view place) const {
@@ -67,13 +67,13 @@ struct Operation {
   }
 };
 
-// Of a parameter.
+// Values to try for a parameter.
 struct Values {
   std::vector<std::string> good;
   std::vector<std::string> bad;
 };
 
-// By what its schema says; none where it says only that it is a text.
+// Values that follow from the schema; none for a free text.
 Values values_by(const json::object& schema) {
   const std::string type(schema.at("type").as_string());
   if (type == "boolean") return {{"true", "false"}, {"maybe", ""}};
@@ -148,7 +148,7 @@ class OpenApiServer : public testing::Test {
     workshop.reset();
   }
 
-  // The job that a scenario is, once `change` has been at its logs.
+  // Simulates the scenario, runs the shell command `change` on its logs, and sends them as the job.
   static void simulate(const std::string& job, const std::string& scenario,
                        const std::string& flags = "--nodes 2", const std::string& change = "true") {
     workshop->make(
@@ -166,7 +166,7 @@ class OpenApiServer : public testing::Test {
     return heard;
   }
 
-  // A pickle that names code to run.
+  // A pickle that would run a command.
   static std::string broken_dump() {
     return std::string("\x80\x02", 2) + "cos\nsystem\n(X\x02" + std::string(3, '\0') + "lstR.";
   }
@@ -181,14 +181,14 @@ class OpenApiServer : public testing::Test {
     const std::size_t end = answer.find("\r\n\r\n") + 4;
     Heard heard{std::stoi(answer.substr(9)), after_name(answer.substr(0, end), "Content-Type"),
                 answer.substr(end)};
-    if (heard.type == "text/event-stream") {  // which has no end
+    if (heard.type == "text/event-stream") {  // its answer has no end
       heard.body = client.hear_until("\ndata: ");
       heard.body += client.hear_until("\n\n");
     }
     return heard;
   }
 
-  // The first of a job; of none, any.
+  // The first source of the job; "none" if it has none.
   static std::string source_of(const std::string& job) {
     const Heard heard = ask("GET", "/api/v1/sources?limit=1&job=" + percent(job));
     return heard.status == 200
@@ -207,7 +207,7 @@ class OpenApiServer : public testing::Test {
     return all;
   }
 
-  // What is good as a value of a text; nothing: the test has to be told.
+  // A good value for a free text; nothing if the test has none yet.
   static std::optional<std::string> good_value(const Operation& operation,
                                                const std::string& name) {
     const std::map<std::string, std::string> kGood{
@@ -224,7 +224,7 @@ class OpenApiServer : public testing::Test {
         {"q", "bus"},
         {"by", "ann"},
         {"note", "so it is"},
-        // The page itself finds out what these are.
+        // The page's own script interprets these.
         {"attempt", "1"},
         {"state", "all"},
         {"verdict", "hang,failed"},
@@ -236,17 +236,17 @@ class OpenApiServer : public testing::Test {
   static Values values_of(const Operation& operation, const json::object& parameter) {
     const std::string name(parameter.at("name").as_string());
     Values values = values_by(parameter.at("schema").as_object());
-    // Those of a text that the server reads as something else.
+    // The server parses these, although the schema says that they are text.
     static const std::set<std::string> kRead{"since", "cursor", "boot_time", "after"};
     if (kRead.contains(name)) values.bad.push_back("!");
-    if (!values.good.empty() || name == "cursor") return values;  // which is of a page before
+    if (!values.good.empty() || name == "cursor") return values;  // its value comes from a page
     const auto value = good_value(operation, name);
     EXPECT_TRUE(value) << "the test has no value for " << name << " of " << operation.path;
     if (value) values.good.push_back(*value);
     return values;
   }
 
-  // Without which there is no good answer.
+  // The parameters without which no answer is good.
   static Query needed(const Operation& operation) {
     if (operation.path == "/api/v1/ingest") return {{"job", "sent"}, {"source", operation.method}};
     if (operation.path == "/api/v1/sources") return {{"job", "llama"}};
@@ -256,7 +256,8 @@ class OpenApiServer : public testing::Test {
     return {};
   }
 
-  // In a body, in a header: there may be a good answer without it, but not to what a test asks.
+  // The parameter is optional in the query because it may come in the body or in a header. This
+  // test sends it in the query only, so it is needed here.
   static bool is_said_elsewhere(const Operation& operation, const std::string& name) {
     return (operation.path.ends_with("/review") && name == "verdict") ||
            (operation.path.ends_with("/stream") && name == "after");
@@ -278,7 +279,7 @@ class OpenApiServer : public testing::Test {
     return target;
   }
 
-  // The document declares the answer, and it is as declared.
+  // Expects that the document declares the answer and that the answer fits its schema.
   static void expect_declared(const Operation& operation, const Heard& heard, bool good) {
     const json::object& responses = operation.said->at("responses").as_object();
     const std::string status = std::to_string(heard.status);
@@ -320,7 +321,7 @@ class OpenApiServer : public testing::Test {
     expect_declared(operation, heard, false);
   }
 
-  // Of lists that go on.
+  // Asks for the second page of all lists with a cursor.
   static void expect_next_pages() {
     std::vector<std::string> paged;
     for (const Operation& operation : operations()) {
@@ -342,7 +343,7 @@ class OpenApiServer : public testing::Test {
                            "/api/v1/hosts/{host}", "/api/v1/sources", "/api/v1/rules"));
   }
 
-  // What is asked by a name, of every name there is and of one that there is not.
+  // Asks each path that has a name in it for all names that exist and for one that does not.
   static void expect_all_names() {
     std::map<std::string, std::vector<std::string>> names;
     for (const auto& [name, list, member] : {std::tuple{"job", "jobs", "job"},
@@ -429,7 +430,7 @@ class OpenApiServer : public testing::Test {
                 IsEmpty());
   }
 
-  // Each path with and without each of its parameters.
+  // Asks each path with and without each of its parameters.
   static void expect_each_parameter();
 
   static inline std::unique_ptr<Workshop> workshop;
@@ -473,7 +474,7 @@ void OpenApiServer::expect_each_parameter() {
   }
 }
 
-// The schemas of which a schema is made, by their place in it.
+// A schema and all schemas inside it, each with its place.
 std::vector<std::pair<std::string, const json::value*>> parts_within(const json::value& schema,
                                                                      const std::string& at = "") {
   std::vector<std::pair<std::string, const json::value*>> all{{at, &schema}};
@@ -493,7 +494,7 @@ std::vector<std::pair<std::string, const json::value*>> parts_within(const json:
   return all;
 }
 
-// One test, for a schema of which nothing was met says nothing.
+// All in one test, because each schema must be met by at least one answer.
 TEST_F(OpenApiDocument, TellsWhatEachPathAnswersAndNothingElse) {
   expect_each_parameter();
   expect_next_pages();
@@ -505,7 +506,7 @@ TEST_F(OpenApiDocument, TellsWhatEachPathAnswersAndNothingElse) {
     for (const auto& [where, part] : parts_within(schema))
       if (!check->has_met(*part) && part->as_object() != kNull)
         unmet.push_back(std::string(name) + where);
-  // What counters are like, those of ports show.
+  // No GPU here has counters. Those of ports have the same form.
   EXPECT_THAT(unmet, ElementsAre("Host/properties/gpus/items/properties/counters/items"));
 }
 

@@ -1,5 +1,4 @@
-// The page for people, from the real server. What it looks like in a browser is ./dev page's to
-// tell.
+// The page for people, from the real server. ./dev page checks what it looks like in a browser.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +21,7 @@ const std::vector<std::string> kAddresses{
     "/",      "/jobs/llama", "/findings", "/findings/f1",
     "/hosts", "/hosts/n1",   "/?q=llama", "/findings?job=a&class=gpu.off_bus&host=n1&state=all"};
 
-// The files that the page names, as paths.
+// The paths of the files that the page refers to.
 std::vector<std::string> files_of(const std::string& page) {
   std::vector<std::string> files;
   for (std::size_t at = page.find("\"/web/"); at != std::string::npos;
@@ -102,7 +101,7 @@ TEST_F(Page, LeadsHomeFromAnAddressThatIsNone) {
   for (const char* header : {"Content-Type: text/html; charset=utf-8\r\n",
                              "Content-Security-Policy: default-src 'none'", "Vary: Accept\r\n"})
     EXPECT_THAT(sent, HasSubstr(header));
-  // Programs get what programs read.
+  // Programs get JSON, and so does a browser that asks for a path of the API or posts.
   EXPECT_EQ(curl(server, "/nosuch").json().at("status"), 404);
   EXPECT_EQ(curl(server, "/api/v2/jobs", browser).json().at("status"), 404);
   EXPECT_EQ(curl(server, "/nosuch", browser + " -X POST").json().at("status"), 404);

@@ -1,4 +1,4 @@
-// HTTP itself, said by hand over a socket.
+// HTTP itself, written by hand to a socket.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -55,7 +55,7 @@ TEST_F(Protocol, ReadsARequestThatArrivesByteByByte) {
     client.say({&c, 1});
   EXPECT_THAT(client.hear(), HasSubstr(R"("bytes":4,"lines":2)"));
 
-  // Of no chunk but the last one; each byte in a packet of its own.
+  // A body with only the last chunk; each byte in a packet of its own.
   RawClient empty(server.port());
   empty.say(
       "PUT /api/v1/ingest?job=j&source=t HTTP/1.1\r\nHost: localhost\r\n"

@@ -28,9 +28,9 @@ TEST(QueryString, RefusesWhatCannotBeMeant) {
       {"given twice, once encoded", "job=a&%6aob=b",
        "the query parameter \"job\" is given twice; give it once"},
       {"cut off after a percent sign", "job=50%",
-       "\"50%\" has a % that two hexadecimal digits do not follow; write %25 for the sign itself"},
+       "\"50%\" has a % without two hexadecimal digits after it; write %25 for the sign itself"},
       {"no hexadecimal digits", "job=%zz",
-       "\"%zz\" has a % that two hexadecimal digits do not follow; write %25 for the sign itself"},
+       "\"%zz\" has a % without two hexadecimal digits after it; write %25 for the sign itself"},
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.why);

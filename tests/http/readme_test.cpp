@@ -1,4 +1,4 @@
-// What the README and the pages on clusters say to type does what they say it does.
+// The commands in the README and in the pages on clusters do what the text says.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -50,7 +50,7 @@ TEST(Readme, ItsCurlLinesAnswerAsPrintedThere) {
     const std::size_t at = example.command.find(address);
     ASSERT_NE(at, std::string::npos);
     example.command.replace(at, address.size(), server.url(""));
-    // What is printed names the server, as the example does.
+    // The output contains the URL of the server, so the URL of the example is put in its place.
     std::string output = output_of("cd '" + root + "' && " + example.command + " 2>/dev/null");
     if (!output.ends_with('\n')) output += '\n';
     for (std::size_t here = output.find(server.url("")); here != std::string::npos;
@@ -76,8 +76,8 @@ std::vector<std::string> scripts_of(const std::string& page) {
   return scripts;
 }
 
-// The scripts run as they stand; the programs of a cluster, which are not here, are small scripts
-// that bring the logs of a simulated job of two hosts.
+// The scripts run unchanged. Small scripts stand in for the programs of a cluster; they bring the
+// logs of a simulated job of two hosts.
 class ClusterPages : public testing::Test {
  protected:
   void SetUp() override {
@@ -133,7 +133,7 @@ TEST_F(ClusterPages, ScriptsForSlurmSendWhatAJobAndItsNodesSay) {
   run(scripts[1], "SLURM_JOB_ID=7");
   EXPECT_THAT(verdict("slurm-7"), testing::HasSubstr(kFaultOfTheHost));
 
-  // What replaces the end of the first script, to follow a job that runs.
+  // The third script replaces the end of the first one, to follow a running job.
   std::string following = scripts[0].substr(0, scripts[0].find("srun "));
   const std::string setting = " NCCL_DEBUG_FILE=$logs/nccl.%h.%p.log";
   ASSERT_NE(following.find(setting), std::string::npos);
@@ -172,7 +172,7 @@ TEST(Kubernetes, ManifestNamesFlagsThatAServerTakes) {
   EXPECT_GE(flags, 5);
 }
 
-// As GitHub makes them of titles.
+// The anchors that GitHub makes from titles.
 std::set<std::string> anchors_of(const std::filesystem::path& page) {
   std::set<std::string> anchors;
   std::istringstream lines(read_file(page));

@@ -1,4 +1,4 @@
-// Lines that a server kept: shown around evidence, and read again with rules that came later.
+// Lines that a server keeps: it shows them around evidence, and reads them again with new rules.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -75,7 +75,7 @@ TEST_F(KeptByAServer, LinesThatTellNothingTellWhatASignatureOfLaterKnows) {
   });
   EXPECT_THAT(answer.body, HasSubstr("a.log:3"));
   EXPECT_EQ(curl(*server, "/api/v1/jobs/j/findings").json()["findings"].as_array().size(), 1U);
-  // It stays so, and comes once.
+  // Reading again adds nothing, and the answer survives a restart.
   EXPECT_EQ(curl(*server, "/api/v1/jobs/j/reanalyze", "-X POST").json()["events_new"].as_int64(),
             0);
   server.reset();

@@ -1,5 +1,5 @@
-// Bodies that are wrapped, packed or no logs at all, sent with the real curl: the counts of their
-// receipts hold, and what was not read is said, with what to do.
+// Bodies that are wrapped, packed or no logs at all, sent with the real curl: the counts of the
+// receipts are right, and the receipt says what was not read and what to do about it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ std::string log_text() {
   return text;
 }
 
-// Each line as a shipper would write it: BEFORE line AFTER.
+// Each line as a shipper would write it: BEFORE, line, AFTER.
 std::string records(const std::string& before, const std::string& after) {
   std::string text;
   for (int i = 0; i < kLines; ++i) text += before + line_of(i) + after + "\n";
@@ -47,9 +47,9 @@ struct Body {
   std::string make;  // a shell command that writes "body"; empty: `text` is the body
   std::string text;
   std::string flags = "--data-binary @body";
-  int lines = -1;      // -1: as many as may be
-  int recognized = 0;  // -1: as many as may be
-  std::string hint;    // in it; empty: there is none
+  int lines = -1;      // -1: any number
+  int recognized = 0;  // -1: any number
+  std::string hint;    // a part of the hint; empty: there is no hint
 };
 
 std::vector<Body> bodies() {
@@ -114,7 +114,7 @@ std::vector<Body> bodies() {
       {"UTF-16 without its mark", "iconv -t UTF-16LE log > body", "", "--data-binary @body", kLines,
        kLines, ""},
       {"7z", "", "7z\xbc\xaf\x27\x1c" + zeros, "--data-binary @body", 0, 0,
-       "This is 7z, which is not read here; unpack it"},
+       "This is 7z, which Faultline cannot read; unpack it"},
       {"RAR", "", "Rar!\x1a\7\1" + zeros, "--data-binary @body", 0, 0, "This is RAR"},
       {"a PDF", "", "%PDF-1.7\n1 0 obj\nNCCL INFO\n", "--data-binary @body", 0, 0,
        "This is a PDF; "},
@@ -131,7 +131,7 @@ std::vector<Body> bodies() {
        "journalctl --file FILE -o export"},
       {"packets", "", "\xd4\xc3\xb2\xa1" + zeros, "--data-binary @body", 0, 0, "tcpdump -n -r"},
       {"other binary data", "", "GARB" + zeros + "\n" + zeros, "--data-binary @body", 2, 0,
-       "binary data of a form that is not known"},
+       "binary data of an unknown form"},
       {"an HTML page", "", "<!DOCTYPE html>\n<html><body>Please log in</body></html>\n",
        "--data-binary @body", 2, 0, "This is an HTML page"},
       {"newlines stripped", "cp log body", "", "-d @body", 1, 1,
@@ -140,7 +140,7 @@ std::vector<Body> bodies() {
        "for i in 1 2 3; do echo \"[   12.34567$i] usb 1-$i: new device\"; done > body", "",
        "-d @body", 1, -1, "holds 3 log lines: curl -d strips newlines"},
       {"percent-encoded", "cp log body", "", "--data-urlencode @body", 1, 0,
-       "percent-encoded as that of a web form"},
+       "percent-encoded like a web form"},
       {"base64", "base64 log > body", "", "--data-binary @body", -1, 0, "This is base64"},
       {"the name of a file", "cp log body", "", "-d nccl.log", 1, 0,
        "curl --data-binary @nccl.log"},
@@ -148,7 +148,7 @@ std::vector<Body> bodies() {
       {"lines that end in carriage returns", "tr '\\n' '\\r' < log > body", "",
        "--data-binary @body", 1, 1, "holds 12 log lines"},
       {"text that nobody knows", "", "one\ntwo\nthree\n", "--data-binary @body", 3, 0,
-       "Not one of 3 lines is of a form that is known"},
+       "Not one of 3 lines has a known form"},
   };
 }
 
@@ -156,7 +156,7 @@ std::uint64_t number(const boost::json::object& receipt, const char* name) {
   return receipt.at(name).to_number<std::uint64_t>();
 }
 
-// What is so of every receipt, and of the sum of several.
+// What must hold for every receipt and for the sum of several.
 void expect_counts_that_hold(const boost::json::object& receipt) {
   const std::uint64_t lines = number(receipt, "lines");
   EXPECT_LE(number(receipt, "recognized") + number(receipt, "skipped_lines"), lines);

@@ -1,4 +1,4 @@
-// Jobs that rest on the disk are answered for as if they were in memory.
+// Jobs that are only on the disk get the same answers as jobs in memory.
 #include <gtest/gtest.h>
 
 #include <chrono>

@@ -11,7 +11,7 @@ namespace faultline {
 namespace {
 
 struct Found {
-  std::string pattern;  // empty: answered without a route
+  std::string pattern;  // empty: no route matches
   Response response;
 };
 
@@ -75,7 +75,7 @@ TEST(Router, SaysWhatIsWrongWithARequest) {
       {"parameter given twice", "PUT", "/api/v1/ingest?job=a&job=b", 400,
        "the query parameter \"job\" is given twice; give it once"},
       {"bad encoding in the path", "GET", "/api/v1/jobs/%f", 400,
-       "\"%f\" has a % that two hexadecimal digits do not follow; write %25 for the sign itself"},
+       "\"%f\" has a % without two hexadecimal digits after it; write %25 for the sign itself"},
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.why);

@@ -1,4 +1,4 @@
-// What is secret in lines that are sent to the real server is in none of its files and answers.
+// Secrets in lines that are sent to the real server are in none of its files and answers.
 #include "rules/knowledge/secrets.h"
 
 #include <fmt/format.h>
@@ -26,7 +26,7 @@ std::string bytes_of(const fs::path& file) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-// Letters that differ from line to line, so that one secret cannot stand for another.
+// Puts other letters into each line, so that no two secrets are equal.
 std::string made_unlike(std::string line, std::size_t number) {
   const std::string letters = expanded_sample("<8>");
   const std::string own = "N" + std::to_string(10000 + number) + "xQ";
@@ -69,7 +69,8 @@ TEST(SecretsInLogs, AreInNoFileOfTheServerNoAnswerAndNoAlert) {
                        {"--stall-after", "0s", "--alert-hold", "0s", "--webhook", hook.url()});
   await_ready(server);
 
-  // Where lines are shown: of an exception, a kernel's fault, an unread complaint, a setting.
+  // All kinds of lines that answers quote: an exception, a fault in the kernel log, an unread
+  // complaint, a setting.
   std::string body;
   for (std::size_t i = 0; i < all.lines.size(); ++i) {
     body += "[rank" + std::to_string(i) + "]: Traceback (most recent call last):\n[rank" +
@@ -87,8 +88,8 @@ TEST(SecretsInLogs, AreInNoFileOfTheServerNoAnswerAndNoAlert) {
                  "--data-binary @" + (workshop.folder() / "whole").string())
                 .status,
             200);
-  // In bodies that end anywhere, most of them in the midst of a line: as files of their own, and as
-  // pieces of one.
+  // The same text in bodies that end anywhere, mostly inside a line: as files of their own, and as
+  // pieces of one file.
   constexpr std::size_t kPiece = 977;
   for (std::size_t at = 0; at < body.size(); at += kPiece) {
     workshop.write("piece", body.substr(at, kPiece));
@@ -100,7 +101,7 @@ TEST(SecretsInLogs, AreInNoFileOfTheServerNoAnswerAndNoAlert) {
   }
 
   std::string told;
-  // The page shows what these answer.
+  // These answers are what the page shows.
   for (const char* path :
        {"/api/v1/jobs/j/diagnosis", "/api/v1/jobs/j/diagnosis?explain=1",
         "/api/v1/jobs/j/diagnosis?format=text", "/api/v1/jobs/j/diagnosis?format=markdown",
@@ -118,7 +119,7 @@ TEST(SecretsInLogs, AreInNoFileOfTheServerNoAnswerAndNoAlert) {
   EXPECT_NE(alerts.find("***"), std::string::npos);
   told += alerts;
   EXPECT_NE(told.find("***"), std::string::npos);
-  // The lines that are kept are compressed, so they are asked for.
+  // Kept lines are compressed on the disk, so the test asks for them.
   std::size_t shown = 0;
   for (const std::string source : {"whole", "pieces"})
     for (std::size_t line = 150; line < 13 * all.lines.size(); line += 300) {
@@ -162,7 +163,7 @@ void send_a_fault(Workshop& workshop, const ServerProcess& server) {
        "--data-binary @" + (workshop.folder() / "dmesg").string());
 }
 
-// A hook's path is what lets whoever knows it write there.
+// Whoever knows the path of a hook can write to it.
 TEST(SecretsInLogs, OfAHookAreNeitherInMetricsNorInMessages) {
   Workshop workshop;
   ServerProcess server(workshop.folder(), {"--stall-after", "0s", "--webhook",

@@ -43,7 +43,7 @@ class Tls : public testing::Test {
     return certificates_.as(client, trusted);
   }
 
-  // Until the server has said it.
+  // Waits until the server has printed the message.
   static void await_message(const ServerProcess& server, const std::string& text) {
     for (int i = 0; i < 2000 && server.messages().find(text) == std::string::npos; ++i)
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -59,7 +59,7 @@ TEST_F(Tls, LogsAndAnswersTravelEncryptedAndAreTheSame) {
   EXPECT_NE(curl(server, "/healthz").exit, 0) << "curl trusts nobody that it is not told to";
   EXPECT_EQ(curl(server, "/healthz", as()).status, 200);
 
-  // More than any buffer on the way holds.
+  // More bytes than all buffers on the way hold.
   std::string log;
   for (int i = 0; i < 200000; ++i)
     log += fmt::format("node-7:4242:4250 [3] NCCL INFO a line of many, number {}\n", i);
@@ -163,7 +163,7 @@ TEST_F(Tls, WhoeverStallsInItsHandshakeHoldsNobodyUp) {
   std::vector<std::unique_ptr<RawClient>> stalled;
   for (int i = 0; i < 40; ++i) {
     stalled.push_back(std::make_unique<RawClient>(server.port()));
-    stalled.back()->say(std::string_view("\x16\x03\x01\x02", 4));  // a record begins
+    stalled.back()->say(std::string_view("\x16\x03\x01\x02", 4));  // the beginning of a record
   }
   for (int i = 0; i < 5; ++i) EXPECT_EQ(curl(server, "/healthz", as()).status, 200);
 }
@@ -175,8 +175,7 @@ TEST_F(Tls, ATokenIsAskedForBehindIt) {
   EXPECT_EQ(curl(server, "/api/v1/jobs", as()).status, 401);
 }
 
-// Any bytes, in any pieces: it says that it failed or asks for more, and never more than it was
-// fed.
+// Whatever bytes come, in pieces: the channel fails or asks for more, and returns no bytes.
 TEST_F(Tls, BytesThatAreNoneOfItsOwnAreRefused) {
   const TlsKeys keys(
       {.certificate = path("server.pem"), .key = path("server.key"), .client_ca = {}});

@@ -45,12 +45,14 @@ TEST(Tokens, WhatIsWrongWithALineIsSaidWithItsNumber) {
            {"a read" + hash + " rate=0", "line 1: \"rate=0\" is not rate="},
            {"a read" + hash + " rate=2x", "line 1: \"rate=2x\" is not rate="},
            {"a read" + hash + " job=x", "line 1: \"job=x\" is neither"},
-           {"a read" + hash + "\na read" + hash, "line 2: there is a token a before"},
-           {"a read trainer", "line 1: its third word is not sha256:HASH, and as a certificate's"},
+           {"a read" + hash + "\na read" + hash, "line 2: an earlier line has a token a too"},
+           {"a read trainer",
+            "line 1: its third word is neither sha256:HASH nor the name of a certificate"},
            {"a read cn:", "line 1: its third word"},
            {"a read cn:a%0", "line 1: its third word"},
            {"a read cn:a%00b", "line 1: its third word"},
-           {"a read dns:N7\nb read dns:n7", "line 2: a stands for dns:n7 before"},
+           {"a read dns:N7\nb read dns:n7",
+            "line 2: the token a has the certificate dns:n7 already"},
        }) {
     SCOPED_TRACE(text);
     const auto tokens = Tokens::parse(text);

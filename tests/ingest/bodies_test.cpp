@@ -1,5 +1,5 @@
-// A source that comes in bodies: wherever they are cut, and whether or not each is read by a reader
-// of its own, they tell what their bytes tell in one piece.
+// A source that comes in bodies: wherever they are cut, and whether or not each has a reader of its
+// own, they give the same as their bytes in one piece.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -35,7 +35,7 @@ std::string told_in_one(std::string_view text) {
   return told.text();
 }
 
-// Cut at these places, which are in order.
+// Cuts at these places, which are in order.
 std::string told_in_bodies(std::string_view text, const std::vector<std::size_t>& cuts) {
   ToldBySource told;
   Cursor cursor;
@@ -169,7 +169,7 @@ TEST(Bodies, TellWhatWaitsForMoreOnceNothingComes) {
   const Batch last = later.take();
   EXPECT_EQ(last.facts(), 1U);
   EXPECT_EQ(last.lines, 1U);
-  // Should the rest come all the same, the line is not counted again.
+  // If the rest comes after all, the line is not counted again.
   Reader after(later.cursor(), kReceived);
   after.feed(" (2)\nnext\n");
   after.close();

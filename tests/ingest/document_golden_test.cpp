@@ -1,5 +1,5 @@
-// Every folder of tests/ingest/golden_documents/ is what a tool says of a job: the facts that the
-// reader finds in input.log are in expected.txt. UPDATE_GOLDEN=1 rewrites it; read the diff.
+// Every folder of tests/ingest/golden_documents/ is the output of a tool: the facts that the reader
+// finds in input.log are in expected.txt. UPDATE_GOLDEN=1 rewrites it; read the diff.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -51,7 +51,7 @@ std::string counts(const Batch& batch) {
 
 const Timestamp kNow = *parse_rfc3339("2026-03-10T12:00:00Z");
 
-// A batch says once what its lines say again. Taken after each line, every fact is told.
+// Takes a batch after each line, because a batch holds a repeated fact only once.
 std::string every_fact(Reader& reader, std::string_view text) {
   std::string facts;
   while (!text.empty()) {
@@ -145,7 +145,8 @@ TEST_P(DocumentGolden, TornAnywhereItSaysNothingThatTheWholeDoesNot) {
   }
 }
 
-// However many batches a source comes in, the latest word on each operation of a rank is the same.
+// However many batches a source comes in, the latest report on each operation of a rank is the
+// same.
 TEST_P(DocumentGolden, TellsTheSameInBatchesOfAnySize) {
   const std::string text = input();
   const FactsOfSource expected = in_batches_of(text.size(), text);

@@ -58,7 +58,7 @@ TEST(Documents, AnExceptionOnALastLineWithoutANewlineIsRead) {
     const auto& raised = std::get<PythonException>(events.front().fact);
     EXPECT_EQ(raised.message.empty() ? raised.type : raised.type + ": " + raised.message, last);
   }
-  // It may have gone on.
+  // The name of the exception may be cut off.
   EXPECT_TRUE(events_in(head + "[rank3]: my.Val").empty());
 }
 

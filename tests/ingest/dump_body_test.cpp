@@ -53,7 +53,7 @@ TEST(DumpBody, ADumpIsOneLineOfItsOwnDialect) {
   EXPECT_TRUE(batch.events[1].time.known());
   EXPECT_EQ(batch.events[1].text,
             "process group 0 (default_pg): last enqueued 304, last started 303, last completed "
-            "302; 5 entries, the first without an end: 303 nccl:all_reduce [[8192,64],[]] "
+            "302; 5 entries, the first unfinished: 303 nccl:all_reduce [[8192,64],[]] "
             "Float,Long, started");
 }
 
@@ -92,7 +92,7 @@ TEST(DumpBody, NothingOfADumpIsPromisedBeforeItIsWhole) {
   EXPECT_EQ(reader.pending_bytes(), 0U);
   const Cursor cursor = reader.cursor();
   EXPECT_EQ(cursor, Cursor{});
-  // Killed here, the sender sends it again from where the promise ended.
+  // If the server is killed here, the sender sends again from the acknowledged position.
   Reader second(cursor, Timestamp{});
   second.feed(dump);
   second.finish();
@@ -117,7 +117,7 @@ TEST(DumpBody, TheRestOfADumpThatBrokeOffMakesItWholeOverARestart) {
     EXPECT_GE(head_of(rest_of_first).entries, 5U) << name;
 
     Reader second(reader.cursor(), Timestamp{});
-    second.finish();  // nothing new
+    second.finish();  // nothing came
     EXPECT_EQ(second.take().facts(), 0U);
     second.feed(std::string_view(dump).substr(cut));
     second.finish();
@@ -198,7 +198,7 @@ TEST(DumpBody, OtherProgramsJsonIsReadAsLines) {
 TEST(DumpBody, AnInfiniteBodyThatBeginsAsADumpIsGivenUp) {
   Reader reader(Cursor{}, Timestamp{});
   reader.feed("\x80\x02](");
-  const std::string nothing(1 << 20, 'K');  // numbers 75, for ever
+  const std::string nothing(1 << 20, 'K');  // the number 75, for ever
   std::uint64_t fed = 4;
   while (fed < (std::uint64_t{80} << 20)) {
     reader.feed(nothing);

@@ -1,5 +1,5 @@
-// A hostile dump on its way in: with what is held of it, it takes little memory and little time,
-// and the fact that comes of it says why it was refused.
+// A hostile dump on its way in takes little memory and time, and the resulting fact says why it was
+// refused.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -16,7 +16,7 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t kMostBytes = std::size_t{64} << 20;
 constexpr std::size_t kPiece = std::size_t{64} << 10;  // as bodies and files are read
 
-// What a debug build on a busy machine takes more than a user's.
+// The factor is for debug builds on busy machines.
 constexpr auto kMostTime = std::chrono::milliseconds(100) * 20;
 
 TEST(DumpMemory, IsBoundedFromTheFirstByteToTheRefusal) {

@@ -25,7 +25,7 @@ std::string hint_for(std::string_view body, const BodyCounts& counts,
   return all;
 }
 
-// As it is read.
+// The hint that the reader gives for the body.
 std::string hint_for(const std::string& body) {
   Reader reader(Cursor{}, Timestamp{});
   reader.feed(body);

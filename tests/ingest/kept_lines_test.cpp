@@ -19,7 +19,7 @@ constexpr std::string_view kCall =
     "n1:7:8 [0] NCCL INFO AllReduce: opCount 1 sendbuff 0x7f recvbuff 0x7f count 5 datatype 7 op 0 "
     "root 0 comm 0xabc [nranks=2] stream 0x1\n";
 
-// Writes down what it is told.
+// Writes down all calls of the visitor.
 class Scribe : public KeptLinesVisitor {
  public:
   std::vector<std::string> said;
@@ -53,7 +53,7 @@ std::vector<std::string> told_by(std::string_view kept) {
   return scribe.said;
 }
 
-// Hides what follows "key=", and asks for every line with "wanted" in it.
+// Hides what follows "key=", and wants every line with "wanted" in it.
 class Careful : public Noteworthy {
  public:
   bool wants(std::string_view text, std::string_view) const override {
@@ -86,7 +86,7 @@ class LinesKept : public testing::Test {
 
 TEST_F(LinesKept, AreAllThatWasReadButCalls) {
   Reader reader = keeping();
-  for (int i = 0; i < 100; ++i) reader.feed(kCall);  // it may be a terminal's rows, at first
+  for (int i = 0; i < 100; ++i) reader.feed(kCall);  // at first these may be rows of a terminal
   reader.take();
   reader.take_kept_lines();
   reader.feed("one\n");
@@ -102,7 +102,7 @@ TEST_F(LinesKept, AreAllThatWasReadButCalls) {
 
 TEST_F(LinesKept, OfABodyOfCallsAreNone) {
   Reader reader = keeping();
-  for (int i = 0; i < 100; ++i) reader.feed(kCall);  // it may be a terminal's rows, at first
+  for (int i = 0; i < 100; ++i) reader.feed(kCall);  // at first these may be rows of a terminal
   reader.take();
   reader.take_kept_lines();
   for (int i = 0; i < 100; ++i) reader.feed(kCall);
@@ -205,7 +205,7 @@ TEST_F(LinesKept, ReadAgainBehindAGapStandWhereTheyStood) {
   Reader reader = keeping();
   reader.feed("one\n");
   reader.take();
-  reader.take_kept_lines();  // it is lost
+  reader.take_kept_lines();  // this is lost
   reader.feed("two\nwanted: three\n");
   reader.finish();
   reader.take();
@@ -224,7 +224,7 @@ TEST_F(LinesKept, ReadAgainBehindAGapStandWhereTheyStood) {
   EXPECT_EQ(again.covered(4), Rereader::Covered::loosely);
 }
 
-// Hides whatever stands between "BEGIN" and "END".
+// Hides all lines between "BEGIN" and "END".
 class KeyHider : public Careful {
  public:
   bool hides(std::string_view line, bool, OpenSecret& open, std::string& hidden) const override {
@@ -251,7 +251,7 @@ TEST_F(LinesKept, HideAKeyThatIsCutByTheEndOfABody) {
     EXPECT_THAT(said, testing::Not(HasSubstr("def")));
 }
 
-// What waits for a line that is passed over may rest on one before it.
+// An event that waits over a skipped line may depend on a line before it.
 TEST_F(LinesKept, OfAFileInWhichSomethingIsPassedOverAreCoveredLoosely) {
   Reader reader = keeping();
   reader.feed("one\n" + std::string(Reader::kMaxLineBytes + 1, 'x') + "\ntwo\n");
@@ -283,7 +283,8 @@ TEST_F(LinesKept, ThatAreNotWhatTheySayCoverNothing) {
                           std::string("\x03\xff\xff\xff\xff\x7f", 6)));
 }
 
-// A line of the very width that rows have waits for the next, which begins as a line does.
+// A line that is exactly as wide as the rows waits for the next one, but the next one begins as a
+// line does.
 TEST_F(LinesKept, HideTheSecretOfARowThatEndsAnother) {
   Reader reader = keeping();
   std::string log;

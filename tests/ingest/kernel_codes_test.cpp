@@ -1,4 +1,4 @@
-// Every code of the catalog, in the framings that kernels' lines come in.
+// Every code of the catalog, in all framings of kernel lines.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -79,7 +79,7 @@ TEST(KernelCodes, WhatAProgramQuotesIsNoReport) {
       read("<30>[ 8423.2] python3: nvidia-nvswitch0: SXid (PCI:0000:c1:00.0): 12028, Fatal, "
            "Link 1 x")
           .empty());
-  // The fabric manager is a program, and speaks for itself.
+  // The fabric manager is a program, but it reports faults of its own.
   EXPECT_EQ(read("Mar 05 02:47:12 gpu-node-17 nv-fabricmanager[811]: detected NVSwitch fatal error "
                  "20034 on fid 0 on NVSwitch pci bus id 00000000:86:00.0 physical id 3 port 33")
                 .size(),

@@ -1,4 +1,4 @@
-// Which lines become remarks of the kernel, and which only quote it.
+// Which lines become remarks of the kernel, and which only quote a kernel line.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kText = "nfs: server fs-01 not responding, still trying";
 
-// Signatures that know one message of the kernel's and one of networkd's.
+// Signatures that know one message of the kernel and one of networkd.
 class Asking : public Noteworthy {
  public:
   bool wants(std::string_view text, std::string_view dialect) const override {
@@ -46,7 +46,7 @@ std::vector<Kept> kept(const std::string& text) {
   return all;
 }
 
-// Knows the message with the word that a mail broke off.
+// Knows the message only with its last word, which a mail broke off.
 class AskingForTheWhole : public Asking {
  public:
   bool knows(const Remark& remark) const override { return remark.text.ends_with("trying"); }

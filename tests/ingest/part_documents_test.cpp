@@ -1,6 +1,5 @@
-// What tools say of parts of a machine, where it is not printed as it should be: among other
-// output, by several hosts at a time, torn, without bounds. What they print is in
-// golden_documents/.
+// Reports of tools on parts of a machine in unusual forms: among other output, from several hosts
+// at a time, torn, without bounds. The usual forms are in golden_documents/.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -108,7 +107,7 @@ TEST(PartDocuments, ALineOfJobOutputWithAsManyCommasIsNoRow) {
       "step 41, loss 2.13, lr 0.0003\n"
       "1, 0 %, 8 MiB\n");
   ASSERT_THAT(parts, SizeIs(3));
-  EXPECT_EQ(parts[1].tool, "script");  // the job's own step
+  EXPECT_EQ(parts[1].tool, "script");  // a step of the job
   EXPECT_EQ(found(parts[2].names, "index"), "1");
 }
 

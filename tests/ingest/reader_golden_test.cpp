@@ -1,4 +1,4 @@
-// Every folder of tests/ingest/golden/ is a log as people send it: what the reader makes of
+// Every folder of tests/ingest/golden/ is a log as people send it: the output of the reader for
 // input.log is in expected.txt. UPDATE_GOLDEN=1 rewrites the expectations; read the diff.
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -138,7 +138,7 @@ TEST(Reader, GoesOnFromACursorAsIfItHadNeverStopped) {
     std::string all;
     Cursor cursor;
     while (cursor.offset < text.size()) {
-      // Each reader gets some pieces; what it did not take is sent to the next one again.
+      // Each reader gets some pieces; the next one gets again what this one did not take.
       Reader reader(cursor, Timestamp{});
       std::size_t at = cursor.offset;
       for (int piece = 0; piece < 3 && at < text.size(); ++piece) {
@@ -175,7 +175,7 @@ TEST(Reader, BatchesFollowEachOtherWithoutGaps) {
     lines += batch.lines;
     EXPECT_EQ(reader.cursor().offset, offset);
     EXPECT_EQ(reader.cursor().lines, lines);
-    EXPECT_LT(reader.cursor().carry.size(), 512U);  // the last date, and a row that may go on
+    EXPECT_LT(reader.cursor().carry.size(), 512U);  // the last date, and a row that may continue
   }
   EXPECT_EQ(offset, text.size());
 }
@@ -321,7 +321,7 @@ TEST(Reader, CountsALineOnceThoughItsRestComesLater) {
   }
 }
 
-// A container's record without an end waits for its rest.
+// A container's record without an end waits for the rest.
 TEST(Reader, WhatIsToldAtTheEndStandsInTheLastLineAlsoAfterARestart) {
   constexpr std::string_view kText =
       "{\"log\":\"NVRM: Xid (PCI:0000:3b:00): 79, x\",\"stream\":\"stderr\"}\n\n";

@@ -1,5 +1,5 @@
-// What the reader makes one event of, what it keeps although no parser knows it, and what it
-// counts.
+// Which facts the reader folds into one event, which lines it keeps although no parser knows them,
+// and what it counts.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -79,7 +79,7 @@ TEST(Repeats, ASettingIsToldOnceForEachProcessOfASource) {
   EXPECT_EQ(second.recognized, 1U);
 }
 
-// What the filter leaves of reports that a tool makes one after the other.
+// The events that the filter leaves of successive reports of a tool.
 class Reports {
  public:
   explicit Reports(std::string tool) : tool_(std::move(tool)) {}
@@ -141,7 +141,7 @@ TEST(Remarks, AWarningOfSeveralLinesIsOne) {
   ASSERT_EQ(remarks.size(), 1U);
   EXPECT_TRUE(remarks[0].text.ends_with("in the future.")) << remarks[0].text;
   EXPECT_EQ(std::count(remarks[0].text.begin(), remarks[0].text.end(), '\n'), 2);
-  EXPECT_EQ(batch.recognized, 4U);  // and the beginning of a traceback
+  EXPECT_EQ(batch.recognized, 4U);  // with the beginning of a traceback
 }
 
 TEST(Remarks, AWarningThatATerminalWrappedIsOneLineAgain) {
@@ -159,7 +159,7 @@ TEST(Remarks, AWarningThatATerminalWrappedIsOneLineAgain) {
             "roceP2p1s0f0");
 }
 
-// Wants whatever contains a word.
+// Wants every text that contains a word.
 class Wants : public Noteworthy {
  public:
   explicit Wants(std::string word) : word_(std::move(word)) {}
@@ -258,7 +258,7 @@ TEST(Storms, OfWhatARankRaisesAreAFewEventsOfABatchAndTheLastIsAmongThem) {
             raised("", "RuntimeError: b");
   const Batch batch = read(text + raised("", "ValueError: c"));
   EXPECT_EQ(all<PythonException>(batch).size(), 3 * 64U + 1U);
-  std::map<std::string, std::uint64_t> last;  // lines
+  std::map<std::string, std::uint64_t> last;  // message to its last line
   for (const Event& event : batch.events)
     if (const auto* exception = std::get_if<PythonException>(&event.fact))
       last[exception->message] = std::max(last[exception->message], event.line);

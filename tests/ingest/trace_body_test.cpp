@@ -1,5 +1,5 @@
-// Profiler traces at the door where logs come in: read as they come, one after another, and what
-// only looks like one is read as what it is.
+// Profiler traces sent to the endpoint of logs: they are read as they arrive, one after another,
+// and a body that only looks like a trace is read as what it is.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -55,7 +55,7 @@ TEST(TraceBody, CountsAsOneLine) {
   EXPECT_THAT(batch.dialects, ElementsAre(Pair("torch-profiler", 1)));
   EXPECT_EQ(batch.events[0].line, 1u);
   EXPECT_EQ(batch.events[0].text,
-            "trace of rank 3 of 0.000 s: computing 60.0 %, communication that nothing hides 0.0 %, "
+            "trace of rank 3 of 0.000 s: computing 60.0 %, exposed communication 0.0 %, "
             "copies 0.0 %, idle 40.0 %");
   EXPECT_EQ(batch.to_offset, trace(3).size());
 }

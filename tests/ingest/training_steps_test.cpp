@@ -1,5 +1,5 @@
-// Lines of a training's steps among all others: few facts of many steps, and the same ones however
-// the bytes come.
+// Lines of training steps among other lines: many steps give few facts, and always the same ones
+// however the bytes arrive.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -183,7 +183,7 @@ TEST(Unpacker, GivesTheSameFilesHoweverTheBytesAreCut) {
 }
 
 TEST(Unpacker, GivesWhatCameBeforeABreak) {
-  // Random, so that the compressed form is long enough to break anywhere.
+  // The text is random, so that its compressed form is long enough to be cut anywhere.
   std::string text;
   std::mt19937 random(3);
   while (text.size() < 500'000) text += std::to_string(random()) + "\n";
@@ -229,7 +229,7 @@ TEST(Unpacker, GivesWhatCameBeforeABreak) {
     EXPECT_EQ(outcome.kind, Error::Kind::invalid_input);
     ASSERT_EQ(outcome.files.size(), 1U);
     EXPECT_GT(outcome.files[0].second.size(), 100'000U);
-    // A flipped bit may first be noticed by the checksum.
+    // A flipped bit may be noticed only by the checksum.
     const bool torn = std::string(c.error).find("breaks off") != std::string::npos;
     EXPECT_TRUE(!torn || text.starts_with(outcome.files[0].second));
   }
@@ -294,7 +294,7 @@ TEST(Unpacker, SaysWhatCannotBeRead) {
     const char* hint;
   };
   const Case cases[] = {
-      {"7z\xbc\xaf\x27\x1c\0\4"s, "This is 7z, which is not read here; unpack it"},
+      {"7z\xbc\xaf\x27\x1c\0\4"s, "This is 7z, which Faultline cannot read; unpack it"},
       {"%PDF-1.7\n", "This is a PDF; "},
       {"\177ELF\2\1\1" + std::string(9, '\0') + "\4\0"s, "This is a core dump; "},
       {"\177ELF\2\1\1" + std::string(9, '\0') + "\3\0"s, "This is a program or a library (ELF), "},
@@ -340,7 +340,7 @@ TEST(Unpacker, MakesALineOfEachRecordOfAListWithoutAByteMoreOrLess) {
     EXPECT_EQ(c.body.size(), c.lines.size());
     EXPECT_EQ(unpack(c.body, [] { return 1; }), whole);
   }
-  // What is held until it is known is bounded.
+  // The reader holds a bounded number of bytes until it knows the form.
   const std::string endless = "[{\"log\":\"" + std::string(1'000'000, 'x');
   EXPECT_THAT(unpack(endless).files, ElementsAre(Pair("log", endless)));
 }

@@ -1,5 +1,5 @@
-// Lines that look like trouble and that nobody reads: kept once of each form, and told no matter
-// how the bytes come.
+// Lines that look like trouble and that no parser reads: one of each form is kept, and it is
+// reported however the bytes arrive.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

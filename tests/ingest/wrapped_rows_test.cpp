@@ -87,7 +87,8 @@ TEST(WrappedRows, BecomeTheLinesThatWereBroken) {
     for (std::size_t columns = 60; columns <= 160; ++columns) {
       SCOPED_TRACE(fmt::format("{} columns of\n{}", columns, wrapped(log, columns)));
       const std::vector<std::string> joined = facts_of(wrapped(log, columns));
-      // Lines of one form are broken at one place: until others come, what they tell may be cut.
+      // All lines of one form are broken at the same place. Until other lines come, their facts may
+      // be cut.
       EXPECT_GE(joined.size() + 3, whole.size());
       EXPECT_LE(joined.size(), whole.size() + 1);
       if (columns % 20 == 0) {
@@ -148,7 +149,7 @@ TEST(WrappedRows, AreTheSameHoweverTheLogIsCut) {
     }
 }
 
-// Two logs as scripts print them: what goes on below a line of NCCL's is their own.
+// Two logs as scripts print them: a line after one of NCCL does not continue it.
 TEST(WrappedRows, LinesAsTheyWerePrintedAreLeftAlone) {
   std::string log;
   for (int rank = 0; rank < 8; ++rank) {
@@ -188,7 +189,7 @@ TEST(WrappedRows, LearnsFromRowsThatGoOnWithinAWord) {
   EXPECT_EQ(joined.first_row, 11U);
 }
 
-// Tables of two hosts, mixed: a row of one is as long as that of the other.
+// Mixed tables of two hosts: a row of one is as long as a row of the other.
 TEST(WrappedRows, OfHostsWithLabelsAreLines) {
   const std::string row = "gpu-7: +" + std::string(71, '-') + "+";
   WrappedRows rows;

@@ -1,4 +1,4 @@
-// What a program says of itself: lines that programs can take apart, whatever they hold.
+// What a program logs about itself: lines that other programs can parse, whatever values they hold.
 #include "logging/log.h"
 
 #include <fcntl.h>
@@ -80,7 +80,7 @@ std::string outside_of_quotes(std::string_view line) {
   return outside;
 }
 
-// A name of a log that could end a line would let its sender write lines of the server's.
+// If the name of a source could end a line, its sender could forge lines of the server.
 TEST(LogLine, HasOneEndWhateverAValueHolds) {
   const std::vector<std::string> foes{"a\nlevel=error event=forged",
                                       "a\r\nb",
@@ -129,7 +129,7 @@ TEST(LogLine, CutsWhatGoesOnForLong) {
   }
 }
 
-// Puts a file where stderr was, for as long as it lives.
+// Redirects stderr to a file for its lifetime.
 class Redirected {
  public:
   explicit Redirected(const std::filesystem::path& file)

@@ -15,7 +15,7 @@ constexpr std::int64_t kHour = 3600 * kSecond;
 TEST(Rfc3339, IsReadInEveryFormOfTheHeader) {
   struct Case {
     const char* text;
-    const char* expected;  // null: not a time
+    const char* expected;  // null: the text is not a time
     bool zone_given = true;
   };
   const Case cases[] = {

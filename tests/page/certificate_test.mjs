@@ -1,4 +1,4 @@
-// The page in a browser that has a certificate which stands for a token, and in others. `./dev page` runs it.
+// The page in a browser with a certificate that stands for a token, and in other browsers. `./dev page` runs it.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import os from 'node:os';
@@ -18,7 +18,7 @@ let server;
 
 before(async () => {
   certificates.authority('ca');
-  // One that bears the same name: a browser takes its certificates for the first one's, and shows them.
+  // An authority of the same name: a browser takes its certificates for those of the first one, and presents them.
   certificates.authority('impostor', 'ca');
   for (const name of ['server', 'sender', 'ann', 'stranger']) certificates.issue(name, 'ca');
   fs.mkdirSync(path.join(folder, 'served'));
@@ -35,7 +35,7 @@ after(async () => {
   fs.rmSync(folder, {recursive: true});
 });
 
-// What `look` does in a browser of somebody's own, who has the certificate `client`.
+// Runs `look` in a browser of a user of its own, with the certificate `client`.
 async function as(client, look) {
   const browser = await certificates.browser(chromium, `home-${client}`, server.url(''), 'ca', client);
   try {
@@ -45,7 +45,7 @@ async function as(client, look) {
   }
 }
 
-// Nothing of the job: neither of what the page asks, nor of what is typed into the address.
+// Neither the page nor an address that is typed in shows anything of the job.
 async function isShownNothing(tab) {
   for (const where of ['/jobs/llama-1', '/', '/api/v1/jobs', '/api/v1/jobs/llama-1/diagnosis?format=html']) {
     await tab.page.goto(server.url(where)).catch(() => {});
@@ -89,7 +89,7 @@ test('a certificate of another issuer, though of one that bears the name of ours
   });
 });
 
-// Chromium itself shows none that has expired; one that expires later it goes on showing.
+// Chromium presents no expired certificate. A certificate that expires later it continues to present.
 test('a browser without a certificate, or with one that had expired, is shown nothing', async () => {
   certificates.issue('past', 'ca', new Date(Date.now() - 60_000));
   for (const client of [null, 'past'])

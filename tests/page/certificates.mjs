@@ -1,4 +1,4 @@
-// Certificates that openssl makes, and browsers that show one of them.
+// Certificates made by openssl, and browsers that present one of them.
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -23,7 +23,7 @@ export class Certificates {
     run('openssl', ['req', '-x509', ...KEY, '-days', '30', '-subj', `/CN=${subject}`, '-keyout', this.path(`${name}.key`), '-out', this.path(`${name}.pem`)]);
   }
 
-  // Its common name is that of its file.
+  // The common name is the name of the file.
   issue(name, by, until = new Date(Date.now() + 86_400_000 * 30)) {
     const at = (file) => this.path(`${name}.${file}`);
     run('openssl', ['req', ...KEY, '-subj', `/CN=${name}`, '-keyout', at('key'), '-out', at('csr')]);
@@ -34,7 +34,7 @@ export class Certificates {
       '-startdate', asn1(new Date(Date.now() - 86_400_000)), '-enddate', asn1(until), '-in', at('csr'), '-out', at('pem')]);
   }
 
-  // For those who are to trust `ca`, and to show what `client` has.
+  // Options for a client that trusts `ca` and presents the certificate `client`.
   tls(client, ca) {
     const read = (file) => fs.readFileSync(this.path(file));
     return {ca: read(`${ca}.pem`), cert: read(`${client}.pem`), key: read(`${client}.key`)};
@@ -44,8 +44,8 @@ export class Certificates {
     return ['--tls-cert', this.path(`${name}.pem`), '--tls-key', this.path(`${name}.key`), '--tls-client-ca', this.path(`${ca}.pem`)];
   }
 
-  // A browser of a user who trusts `ca` and has the certificate `client` (null: none), and who has said that this server
-  // is to be shown it: the driver itself has no say in it. `user`: a folder of his.
+  // A browser of a user who trusts `ca` and has the certificate `client` (null: none). Its settings say that this
+  // server gets the certificate, because the driver cannot choose one. `user` is a folder for this user.
   async browser(executablePath, user, origin, ca, client) {
     const home = this.path(user);
     const base = path.join(home, '.pki', 'nssdb');

@@ -1,4 +1,4 @@
-// The page as a browser shows it: the real server, jobs whose culprit is known, Chromium. `./dev page` runs it.
+// The page as a browser shows it: the real server, jobs with a known culprit, Chromium. `./dev page` runs it.
 import assert from 'node:assert/strict';
 import {spawnSync} from 'node:child_process';
 import fs from 'node:fs';
@@ -38,7 +38,7 @@ after(async () => {
   fs.rmSync(folder, {recursive: true});
 });
 
-// What `diagnose` writes of a job's logs, as a file beside them.
+// Writes the page that `diagnose` makes of a job's logs.
 const files = {url: (name) => (name === '' ? 'null' : pathToFileURL(path.join(folder, name)).href)};
 function writeDiagnosis(job) {
   const name = `${job}.html`;
@@ -63,7 +63,7 @@ for (const size of SIZES)
         assert.match(await tab.text('#culprit-title'), new RegExp(`on ${host} fell off the bus`));
         assert.equal(await tab.text('.subject li:first-child'), `rank ${rank}`);
         for (const what of ['#culprit-title', '.subject', '.facts', '#next-title']) assert.ok(await tab.isSeen(what), what);
-        // A phone has no room for the picture beside it; the rank is named above.
+        // A phone has no room for the picture; the rank is named above.
         if (size.width > 900) {
           assert.equal(await tab.text('button.cell.behind'), `◀${rank}`);
           assert.ok(await tab.isSeen('button.cell.behind'), 'the rank in the picture');
@@ -141,7 +141,7 @@ test('the lines around a line of evidence are shown when somebody asks, and stay
   await tab.close();
 });
 
-// What is read of the rows, and where their bars and marks stand.
+// The text of the rows, and the places of their bars and marks.
 const rowsOf = (tab) => tab.page.$$eval('.chart li', (rows) => rows.map((row) => ({
   kind: row.className,
   text: [...row.querySelectorAll('.name, .note')].map((part) => part.textContent.replace(/\s+/g, ' ')).join(': '),
@@ -235,8 +235,8 @@ test('a finding is acknowledged with the keyboard alone, and the note is kept', 
   await tab.page.keyboard.up('Shift');
   await tab.page.keyboard.press('Enter');
   await tab.page.waitForSelector('.taken');
-  assert.match(await tab.text('.reviews'), /taken care of says ann, .*: power-cycling it/);
-  assert.match(await tab.text('#said'), /taken care of/);
+  assert.match(await tab.text('.reviews'), /acknowledged by ann, .*: power-cycling it/);
+  assert.match(await tab.text('#said'), /acknowledged/);
   const {review, reviews} = await server.ask(`/api/v1/findings/${(await firstCauseOf('llama-64')).finding}`);
   assert.equal(review, 'acknowledged');
   assert.deepEqual([reviews[0].by, reviews[0].note], ['ann', 'power-cycling it']);
@@ -314,7 +314,7 @@ test('the keyboard alone narrows the list of findings, and an address does', asy
   assert.equal(await tab.page.$$eval('.rows > li', (rows) => rows.length), 1);
   assert.match(await tab.text('.chips'), new RegExp(`only job ${jobs.small.job} .*only class GPU hardware, off bus .*only host ${jobs.small.host} `));
   await tab.go('/findings?class=gpu.of_bus');
-  assert.match(await tab.text('main'), /No finding is like that/);
+  assert.match(await tab.text('main'), /No finding matches/);
   assert.deepEqual(tab.wrong, []);
   await tab.close();
 });
@@ -355,7 +355,7 @@ test('what comes while one looks is shown, also after the server was killed and 
   await server.start();
   await tab.page.waitForSelector('.connection.live', {timeout: 20_000});
   const stream = tab.wrong.length;
-  // Sooner than the list is asked for again by itself.
+  // This must show earlier than the next regular request for the list.
   await server.send('late', OFF_BUS, '&host=gpu-9');
   await tab.page.waitForSelector('.row[href="/jobs/late"]', {timeout: 8000});
   assert.equal(tab.wrong.length, stream, 'what failed was only what could not be reached');
@@ -434,7 +434,7 @@ test('what is known stays while the server is away, and is said to be old', asyn
   await tab.close();
 });
 
-// A server that asks for tokens, with one of each kind and a job called llama-1.
+// A server that asks for tokens, with one token of each kind and a job called llama-1.
 async function guardedServer(name, kinds) {
   const home = path.join(folder, name);
   fs.mkdirSync(home);
@@ -459,7 +459,7 @@ test('a server that asks for a token is given one, once, and the browser itself 
     await tab.page.screenshot({path: path.join(shots, 'token-360-dark.png')});
     await tab.page.type('#token', 'flt_…');
     await tab.page.keyboard.press('Enter');
-    assert.match(await tab.page.$eval('#token', (input) => input.validationMessage), /No token has such characters/);
+    assert.match(await tab.page.$eval('#token', (input) => input.validationMessage), /A token has no such characters/);
     for (let i = 0; i < 5; ++i) await tab.page.keyboard.press('Backspace');
     await tab.page.type('#token', 'wrong');
     await tab.page.keyboard.press('Enter');

@@ -1,17 +1,17 @@
-// The real binary, serving on a port of its own; and jobs that it writes and is sent.
+// The real binary, serving on a port of its own, and jobs that it simulates and receives.
 import {spawn, spawnSync} from 'node:child_process';
 import fs from 'node:fs';
 import https from 'node:https';
 import path from 'node:path';
 
 export class Server {
-  // tls: what it is asked with where it asks for certificates: `ca`, `cert`, `key`.
+  // tls: `ca`, `cert` and `key` for requests, if the server asks for certificates.
   constructor(binary, folder, flags = [], tls = null) {
     Object.assign(this, {binary, folder, flags, tls, port: 0, said: ''});
     fs.mkdirSync(folder, {recursive: true});
   }
 
-  // On the same port as before, if it has run before.
+  // Starts on the same port as before, if it has run before.
   async start() {
     this.child = spawn(this.binary, ['serve', '--listen', `127.0.0.1:${this.port}`, '--data', path.join(this.folder, 'data'),
       '--stall-after', '0s', ...this.flags], {stdio: ['ignore', 'ignore', 'pipe']});
@@ -38,7 +38,7 @@ export class Server {
 
   async fetch(where, {method = 'GET', headers = {}, body} = {}) {
     if (!this.tls) return fetch(this.url(where), {method, headers, body});
-    // fetch() shows no certificate.
+    // fetch() cannot present a certificate.
     return new Promise((resolve, reject) => {
       const asked = https.request(this.url(where), {method, headers, ...this.tls, agent: false}, (answer) => {
         const chunks = [];
@@ -60,7 +60,7 @@ export class Server {
     return this.ask(`/api/v1/ingest?job=${encodeURIComponent(job)}&final=true${query}`, {method: 'POST', body, headers});
   }
 
-  // Its truth: whose fault it was made to be.
+  // Simulates a job and sends it. Returns the rank and the host that are at fault.
   async simulate(job, scenario, nodes, ...more) {
     const folder = path.join(this.folder, job);
     run(this.binary, ['simulate', '--scenario', scenario, '--nodes', String(nodes), '--out', folder, ...more]);

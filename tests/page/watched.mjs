@@ -1,11 +1,11 @@
-// A tab of the browser, in which nothing may go wrong unseen.
+// A browser tab that records everything that goes wrong in it.
 import axe from 'axe-core';
 
 export const SIZES = [{width: 1440, height: 900}, {width: 1024, height: 768}, {width: 360, height: 740, isMobile: true, hasTouch: true}];
 export const SCHEMES = ['light', 'dark'];
 
 export class Tab {
-  // `wrong`: what the page complained of, and what it asked of others.
+  // `wrong`: errors and warnings of the page, and its requests to other servers.
   static async open(browser, server, size = SIZES[0], scheme = 'light') {
     const tab = new Tab();
     Object.assign(tab, {server, size, scheme, wrong: []});
@@ -37,7 +37,7 @@ export class Tab {
 
   text(selector) { return this.page.$eval(selector, (element) => element.textContent); }
 
-  // Whether all of the first such element is seen as the page comes, without scrolling.
+  // Whether the first such element is completely visible without scrolling.
   isSeen(selector) {
     return this.page.$eval(selector, (element) => {
       const box = element.getBoundingClientRect();
@@ -49,13 +49,13 @@ export class Tab {
     return this.page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth);
   }
 
-  // In ms since it was asked for. The browser notes it some time after it.
+  // In ms since the request. The browser reports it some time later.
   async firstPaint() {
     const noted = await this.waitFor(() => performance.getEntriesByName('first-contentful-paint')[0]?.startTime);
     return noted.jsonValue();
   }
 
-  // What axe calls serious or critical, by rule and element.
+  // The problems that axe calls serious or critical, by rule and element.
   async violations() {
     await this.page.evaluate(axe.source);
     const {violations} = await this.page.evaluate(() => axe.run(document));

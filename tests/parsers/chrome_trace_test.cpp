@@ -1,5 +1,5 @@
-// Traces of torch.profiler: how a GPU's time divides, beside a count of every nanosecond; what
-// their events look like when they are not as expected.
+// Traces of torch.profiler: how the time of a GPU divides, compared with a count of every
+// nanosecond; and unexpected forms of their events.
 #include "parsers/performance/chrome_trace.h"
 
 #include <fmt/format.h>
@@ -80,7 +80,7 @@ TEST(ChromeTrace, DividesTimeIntoSharesThatDoNotOverlap) {
   EXPECT_EQ(value(reports[0], "step 12 / collective us"), "8.000");
 }
 
-// The same by counting: what every nanosecond was used for.
+// Computes the same by counting: what every nanosecond was used for.
 struct Counted {
   explicit Counted(std::size_t nanoseconds) : use(nanoseconds, 0) {}
   void add(char bit, std::size_t begin, std::size_t length) {

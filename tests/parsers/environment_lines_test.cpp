@@ -1,4 +1,5 @@
-// What is set before a job starts, as scripts, `env` and launchers have it; and what only looks so.
+// Settings that are made before a job starts, in scripts, `env` and launchers; and lines that only
+// look like them.
 #include "parsers/launcher/environment_lines.h"
 
 #include <gtest/gtest.h>

@@ -86,7 +86,7 @@ void expect_the_newest_version(const Dump& dump, bool with_frames) {
   EXPECT_EQ(world->signatures[0].input_sizes, "[[8192,64],[]]");
   EXPECT_EQ(world->signatures[0].input_dtypes, "Float,Long");
   EXPECT_FALSE(world->signatures[0].point_to_point);
-  // The last that completed, and those that did not.
+  // Details: the last entry that completed, and all that did not.
   ASSERT_EQ(world->details.size(), 3U);
   EXPECT_EQ(world->details[0].entry, 2U);
   EXPECT_EQ(world->details[0].completed_us, kStart + 4'000'009);
@@ -114,7 +114,7 @@ void expect_the_newest_version(const Dump& dump, bool with_frames) {
   EXPECT_EQ(pipeline->signatures[0].operation, "nccl:send 1->0");
   EXPECT_TRUE(pipeline->signatures[0].point_to_point);
 
-  // Of a group without entries its number is all there is.
+  // A group without entries has only its number.
   const FlightRecorderGroup* nameless = dump.with_id(1);
   ASSERT_NE(nameless, nullptr);
   EXPECT_EQ(nameless->name, "");
@@ -170,7 +170,7 @@ TEST(FlightRecorder, TheFirstNightlyBuildsWroteABareList) {
 TEST(FlightRecorder, EntriesMayLackNearlyEverything) {
   const Dump dump = dump_in("example.pickle");
   EXPECT_EQ(dump.head.entries, 2U);
-  EXPECT_EQ(dump.head.unreadable_entries, 2U);  // no number in the group's sequence
+  EXPECT_EQ(dump.head.unreadable_entries, 2U);  // they have no number in the group's sequence
   ASSERT_EQ(dump.groups.size(), 1U);
   EXPECT_EQ(dump.groups[0].last_completed, 300);
 }
@@ -194,7 +194,7 @@ TEST(FlightRecorder, WhereOneCountIsOfAllGroupsEachGroupIsCountedByItself) {
   ASSERT_EQ(whole.groups.size(), 2U);
   for (const auto& group : whole.groups)
     EXPECT_EQ(group.sequence, (std::vector<std::int64_t>{1, 1}));
-  // What it has forgotten leaves no group's place known, and that is said.
+  // Entries were lost before these, so the place in each group is unknown, and the head says so.
   const Dump late = dump_of(dump_from(7));
   EXPECT_EQ(late.head.unreadable_entries, 4U);
   EXPECT_TRUE(late.groups.empty());
@@ -229,7 +229,7 @@ TEST(FlightRecorder, WhyAPickleWasRefusedIsAFact) {
                                               "a.",
                                               true)
                                  .facts);
-  EXPECT_THAT(other.head.refused, HasSubstr("no dump"));
+  EXPECT_THAT(other.head.refused, HasSubstr("no Flight Recorder dump"));
 }
 
 TEST(FlightRecorder, ARecorderThatIsOffIsToldFromARankThatDidNothing) {
@@ -256,7 +256,7 @@ TEST(FlightRecorder, ADumpIsKnownByItsBeginning) {
     EXPECT_EQ(dump_form(fmt::format("{{\"version\": \"2.5\"}}\n{}", next), false), DumpForm::none)
         << "a record of a log, whatever follows";
   EXPECT_EQ(dump_form(R"([{"frames":[{"name":"f","filename":"a.py")", false), DumpForm::json);
-  // Logs, and other tools' JSON.
+  // Logs and JSON of other tools.
   EXPECT_EQ(dump_form("node1:17:17 [0] NCCL INFO Bootstrap", false), DumpForm::none);
   EXPECT_EQ(dump_form("[rank0]:[E305 02:47:11.010634557 ProcessGroup", false), DumpForm::none);
   EXPECT_EQ(dump_form("{\"version\":\"1.1\",\"host\":\"web\"}\n{\"ver", false), DumpForm::none);

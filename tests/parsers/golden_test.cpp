@@ -1,5 +1,5 @@
 // Every folder of tests/parsers/golden/ is a test: what all parsers together read from input.log,
-// line by line, is in expected.jsonl. UPDATE_GOLDEN=1 rewrites the expectations; review the diff.
+// line by line, is in expected.jsonl. UPDATE_GOLDEN=1 rewrites the expectations; read the diff.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -32,7 +32,7 @@ std::string contents(const fs::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// {"line":3,"dialect":"kernel","kind":"gpu_xid","fact":{…}}, and what the line says of its speaker.
+// {"line":3,"dialect":"kernel","kind":"gpu_xid","fact":{…}}, and who wrote the line, if it says so.
 std::string to_json_line(std::size_t line, const Parser& parser, const Reading& reading) {
   boost::json::object object;
   object["line"] = line;

@@ -9,7 +9,7 @@ namespace {
 
 using Parse = bool (*)(std::string_view, std::vector<Reading>&);
 
-// "kind json" of the one fact; empty if there is none.
+// "kind json" of the only fact; empty if there is none.
 std::string read(Parse parse, std::string_view text) {
   std::vector<Reading> readings;
   if (parse(text, readings) != !readings.empty()) return "says one thing and gives another";

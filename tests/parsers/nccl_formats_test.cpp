@@ -1,4 +1,4 @@
-// The list of NCCL's line forms that people read is the list that the parser has.
+// The list of NCCL line forms in the docs is the list that the parser has.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -33,8 +33,8 @@ std::string without(std::string text, std::string_view part) {
   return text;
 }
 
-// "| call | 2.3.7+ | call | `AllReduce: …` |"; the header and tables of other kinds are passed
-// over.
+// Reads rows such as "| call | 2.3.7+ | call | `AllReduce: …` |"; the header and other tables are
+// skipped.
 std::vector<Row> documented() {
   std::vector<Row> rows;
   std::ifstream file(fs::path(TESTS_DIR) / ".." / "docs" / "nccl-formats.md");

@@ -107,7 +107,7 @@ TEST(NcclLine, TheLastCellOfATableStandsInFrontOfAHost) {
     EXPECT_EQ(lines[0].host, host) << row;
     EXPECT_EQ(lines[0].pid, 64904);
   }
-  // A host whose name begins with digits is its own.
+  // The digits at the beginning of a host name belong to it.
   for (const char* text :
        {"0mew0:64904:64921 [1] NCCL INFO x", "3: 0mew0:64904:64921 [1] NCCL INFO x",
         "worker 1 of 2  0mew0:64904:64921 [1] NCCL INFO x",

@@ -1,5 +1,4 @@
-// However a pickle is made, reading it takes a bounded number of bytes and of allocations: what it
-// claims to hold is not believed before it is there.
+// Whatever a pickle claims to hold, reading it takes a bounded number of bytes and of allocations.
 #include <gtest/gtest.h>
 
 #include "counted_allocations.h"
@@ -20,7 +19,7 @@ TEST(PickleMemory, IsBoundedWhateverAPickleClaims) {
     const Pickle pickle = read_pickle(hostile.bytes);
     EXPECT_EQ(pickle.outcome, Pickle::Outcome::refused);
     EXPECT_FALSE(pickle.reason.empty());
-    // With the bytes themselves, of which no more than this are held.
+    // Includes the bytes of the pickle itself, of which no more than this are held.
     EXPECT_LT(allocated.peak() + std::min(hostile.bytes.size(), kMaxPickleBytes), kMostBytes);
     EXPECT_LT(allocated.number(), kMostAllocations);
   });

@@ -58,7 +58,8 @@ TEST(Pickle, NumbersOfFewBytesKeepTheirSign) {
   EXPECT_EQ(read_pickle("\x80\x02\x8a\x01\xff."s).tree.integer(0), -1);
   EXPECT_EQ(read_pickle("\x80\x02\x8a\x05\x00\x00\x00\x00\x80."s).tree.integer(0), -549755813888);
   EXPECT_EQ(read_pickle("\x80\x02\x8a\x05\x00\x00\x00\x80\x00."s).tree.integer(0), 2147483648);
-  refused("\x80\x02\x8a\x09\x00\x00\x00\x00\x00\x00\x00\x00\x01."s, "a number of 9 bytes");
+  refused("\x80\x02\x8a\x09\x00\x00\x00\x00\x00\x00\x00\x00\x01."s,
+          "a number of 9 bytes is too long");
 }
 
 TEST(Pickle, WhateverNamesCodeIsRefusedByName) {
@@ -108,7 +109,7 @@ TEST(Pickle, WhatNoDumpNeedsIsRefusedByName) {
                                                   {'V', "UNICODE"}};
   for (const auto& [code, name] : opcodes)
     refused("\x80\x02N"s + code, "opcode " + name + ", which no dump needs");
-  refused("\x80\x02\xff"s, "0xff is no opcode");
+  refused("\x80\x02\xff"s, "0xff is not an opcode");
   refused("\x80\x02N\x80\x02"s, "a second PROTO");
 }
 
@@ -126,7 +127,7 @@ TEST(Pickle, ImpossibleStructuresAreRefused) {
       "e"s,
       "APPENDS without a MARK");
   refused("\x80\x02t"s, "TUPLE without a MARK");
-  refused("\x80\x02(u"s, "SETITEMS of nothing");
+  refused("\x80\x02(u"s, "SETITEMS without a container");
   refused("\x80\x02](N(u"s, "SETITEMS into something else");
   refused("\x80\x02](K\x01K\x02u"s, "SETITEMS into something else");
   refused(
@@ -134,18 +135,18 @@ TEST(Pickle, ImpossibleStructuresAreRefused) {
       "e"s,
       "APPENDS into something else");
   refused("\x80\x02}(K\x01u"s, "a key without a value");
-  refused("\x80\x02}(]K\x01u"s, "a key that is no text");
-  refused("\x80\x02}s"s, "SETITEM of nothing");
+  refused("\x80\x02}(]K\x01u"s, "a key that is a container");
+  refused("\x80\x02}s"s, "SETITEM without a container");
   refused(
       "\x80\x02"
       "a"s,
-      "APPEND of nothing");
-  refused("\x80\x02N\x86"s, "a TUPLE of nothing");
-  refused("\x80\x02N(N\x86"s, "a TUPLE of nothing");
-  refused("\x80\x02h\x00"s, "nothing was remembered as 0");
-  refused("\x80\x02Nj\x05\x00\x00\x00"s, "nothing was remembered as 5");
-  refused("\x80\x02q\x00"s, "nothing to remember");
-  refused("\x80\x02(q\x00"s, "nothing to remember");
+      "APPEND without a container");
+  refused("\x80\x02N\x86"s, "a TUPLE of too few values");
+  refused("\x80\x02N(N\x86"s, "a TUPLE of too few values");
+  refused("\x80\x02h\x00"s, "the memo has no entry 0");
+  refused("\x80\x02Nj\x05\x00\x00\x00"s, "the memo has no entry 5");
+  refused("\x80\x02q\x00"s, "no value for the memo");
+  refused("\x80\x02(q\x00"s, "no value for the memo");
   refused("\x80\x02."s, "0 values at STOP");
   refused("\x80\x02NN."s, "2 values at STOP");
   refused("\x80\x02(N."s, "STOP within a container");
@@ -163,18 +164,18 @@ TEST(Pickle, BombsAreRefused) {
   refused(bomb_of('(', 100'000), "nested deeper");
   refused(bomb_of('N', 20'000'000), "more values");
   refused(bomb_of(']', 20'000'000), "more values");
-  // Lists within lists without a MARK.
+  // Nested lists without a MARK.
   std::string nested = "\x80\x02";
   for (int i = 0; i < 1000; ++i) nested += "]";
-  refused(nested + std::string(999, 'a') + ".", "nested too deep");
-  // Each list twice in the next one.
+  refused(nested + std::string(999, 'a') + ".", "nested too deeply");
+  // Each list is in the next one twice.
   std::string doubled =
       "\x80\x02](K\x01"
       "e";
   for (int i = 0; i < 40; ++i)
     doubled += "q" + number_of(static_cast<unsigned>(i), 1) + "h" +
                number_of(static_cast<unsigned>(i), 1) + "\x86";
-  refused(doubled + ".", "over and over");
+  refused(doubled + ".", "too often");
   std::string wide = "\x80\x02](N";
   wide += "eq"s + '\0';
   for (int level = 1; level < 6; ++level) {
@@ -189,17 +190,18 @@ TEST(Pickle, BombsAreRefused) {
       "a."s,
       "contains itself");
   refused("\x80\x02}q\x00X\x01\x00\x00\x00kh\x00s."s, "contains itself");
-  // Lengths and places that are not there.
-  refused("\x80\x02X\xff\xff\xff\xff"s, "a text of 4294967295 bytes");
-  refused("\x80\x04\x8d\xff\xff\xff\xff\xff\xff\xff\x7f"s, "a text of 9223372036854775807 bytes");
-  refused("\x80\x02Nr\xff\xff\xff\xff"s, "more remembered than written");
+  // Lengths and memo places that do not exist.
+  refused("\x80\x02X\xff\xff\xff\xff"s, "a text of 4294967295 bytes is too long");
+  refused("\x80\x04\x8d\xff\xff\xff\xff\xff\xff\xff\x7f"s,
+          "a text of 9223372036854775807 bytes is too long");
+  refused("\x80\x02Nr\xff\xff\xff\xff"s, "more memo entries than bytes");
   std::string memo = "\x80\x02N";
   for (unsigned i = 0; i < 2'000'000; ++i) memo += "r" + number_of(i, 4);
-  refused(memo + ".", "more remembered than written");
+  refused(memo + ".", "more memo entries than bytes");
 }
 
 TEST(Pickle, SharedPartsAreNoBomb) {
-  // As the frames of a loop's entries are.
+  // As the frames of all entries in a loop.
   std::string bytes =
       "\x80\x02](](K\x01"
       "eq\x00"s;
@@ -214,7 +216,7 @@ TEST(Pickle, CutAnywhereItIsBrokenOffAndNeverRefused) {
     const std::string whole = fixture(std::string("flight_recorder/") + name);
     ASSERT_EQ(read_pickle(whole).outcome, Outcome::whole);
     for (std::size_t size = 0; size < whole.size(); ++size) {
-      const std::string cut = whole.substr(0, size);  // so that reading beyond it would be noticed
+      const std::string cut = whole.substr(0, size);  // so that reading beyond it is noticed
       EXPECT_EQ(read_pickle(cut).outcome, Outcome::broken_off) << name << " at " << size;
     }
   }

@@ -26,7 +26,7 @@ struct Told {
   std::optional<Timestamp> time;
 };
 
-// What is told by a text of which every line belongs to some document, or is left alone.
+// What the documents in a text report; other lines are left alone.
 std::vector<Told> told_by(std::string_view text) {
   std::vector<DocumentReading> readings;
   std::unique_ptr<Document> open;
@@ -76,7 +76,7 @@ std::vector<std::string> words(std::string_view text) {
 struct Counters {
   std::string tool;
   std::string head;
-  std::string row;  // of {name} and {value}
+  std::string row;  // a row with {name} and {value}
   std::string names;
 };
 

@@ -205,7 +205,7 @@ TEST(TrainingLine, ALossThatIsNoNumberIsTold) {
            "completed step: 12, seconds: 4.203, TFLOP/s/device: 198.2, loss: nan",
        })
     EXPECT_TRUE(read_training_line(text).value().not_a_number) << text;
-  // A step that the loss scaler skips is usual.
+  // The loss scaler skips a step now and then; that is usual.
   EXPECT_FALSE(read_training_line("{'loss': 2.1, 'grad_norm': nan, 'learning_rate': 5e-05, "
                                   "'epoch': 0.01}")
                    ->not_a_number);
@@ -243,7 +243,7 @@ TEST(TrainingLine, WhatLooksAlikeIsNoStep) {
     EXPECT_FALSE(read_training_line(text).has_value()) << text;
 }
 
-// What a training is told of by, line by line; saved after some of them, and restored.
+// Reads line by line, and after some of them saves the state and restores it.
 std::vector<DocumentReading> told_of(const std::vector<std::string>& lines, std::size_t saved_after,
                                      bool by_an_older_version) {
   std::vector<DocumentReading> readings;
@@ -253,7 +253,7 @@ std::vector<DocumentReading> told_of(const std::vector<std::string>& lines, std:
       SavedBytesWriter saved;
       steps->save(saved);
       std::string bytes = saved.take();
-      // It knew no ranks, and no parts of a step: three empty numbers at the end.
+      // An older version has no ranks and no parts of a step: three empty numbers at the end.
       if (by_an_older_version) bytes.resize(bytes.size() - 3);
       steps = make_training_steps();
       SavedBytesReader reader(bytes);

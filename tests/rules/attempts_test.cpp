@@ -10,7 +10,7 @@ namespace {
 
 using testing::IsEmpty;
 
-// Attempt 1 hangs for rank 5.
+// In attempt 1 all other ranks wait for rank 5.
 Job hung_once() {
   Job job;
   job.join_all(16, "0x1");
@@ -62,7 +62,7 @@ TEST(Attempts, ALaterOneThatHangsNamesItsOwnRank) {
 }
 
 TEST(Attempts, ProcessesThatShareAGpuAtOneTimeAreOfOneAttempt) {
-  // Training and inference on the same GPUs, taking turns: their lines interleave.
+  // Training and inference take turns on the same GPUs, so their lines interleave.
   Job job;
   job.join_all(8, "0x1");
   job.call(ranks(0, 8), all_reduce(), 5, "0x1");
@@ -74,13 +74,13 @@ TEST(Attempts, ProcessesThatShareAGpuAtOneTimeAreOfOneAttempt) {
   EXPECT_EQ(attempts_of(job.state.progress()).count, 1);
 }
 
-// Processes on one GPU, one after the other. Ids: of the processes.
+// One process after another on one GPU; `ids` are their process ids.
 Attempts restarted(const std::vector<int>& ids, bool dated = false) {
   Job job;
   for (std::size_t i = 0; i < ids.size(); ++i) {
     EventTime time;
     if (dated) time.wall_us = 1'000'000'000 + static_cast<std::int64_t>(i) * 60'000'000;
-    // A log of all, or one of each.
+    // One log for all processes, or one for each.
     const Source source{"j", dated ? fmt::format("{}.log", i) : "train.log", "node-0", -1};
     job.say(source, {.host = "node-0", .pid = ids[i]},
             CommunicatorInit{.communicator = 0x10,
@@ -97,7 +97,7 @@ TEST(Attempts, AreAsManyAsThereWereProcessesOnOneGpu) {
   constexpr int kMany = 2000;
   std::vector<int> rising;
   for (int i = 0; i < kMany; ++i) rising.push_back(100 + i);
-  // Ids begin anew, as those of processes do.
+  // Process ids wrap around.
   std::vector<int> anew = rising;
   std::ranges::rotate(anew, anew.begin() + kMany / 3);
   std::vector<int> falling(rising.rbegin(), rising.rend());

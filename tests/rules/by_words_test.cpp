@@ -1,4 +1,4 @@
-// What is told by the words of lines that no rule understands, where nothing else is found.
+// Where nothing else is found: what the words of lines suggest that no rule reads.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -31,9 +31,9 @@ TEST(ByWords, ALineThatNobodyReadsIsPossibleWhereNothingElseIsFound) {
   EXPECT_EQ(diagnosis.verdict, Verdict::unknown);
   ASSERT_THAT(classes_of(diagnosis.root_causes), ElementsAre("host.storage_stall"));
   const Finding& finding = diagnosis.root_causes.front();
-  EXPECT_EQ(
-      finding.title,
-      "Perhaps a file system over the network, by the words of a line that no rule understands");
+  EXPECT_EQ(finding.title,
+            "Perhaps a file system over the network (guessed from the words of a line that no rule "
+            "reads)");
   EXPECT_LT(finding.confidence, 0.5);
   ASSERT_EQ(finding.evidence.size(), 1);
   EXPECT_EQ(finding.evidence.front().source, "app.log");

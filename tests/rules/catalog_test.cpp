@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 using testing::HasSubstr;
 using testing::Not;
 
-// A folder of overriding files that goes with the test.
+// A temporary folder of overriding files; it is removed with the object.
 class OverrideFolder {
  public:
   OverrideFolder() {
@@ -40,7 +40,7 @@ class OverrideFolder {
   fs::path path_;
 };
 
-// What the loader says of a catalog with this file in it, without the folder's name.
+// The loader's complaint about a catalog with this file, without the folder's name.
 std::string complaint_about(const std::string& name, std::string_view text) {
   const OverrideFolder folder;
   folder.write(name, text);
@@ -129,7 +129,7 @@ TEST(Catalog, MeansByAWellKnownXidWhatTheFieldMeans) {
 }
 
 TEST(Catalog, NeverBlamesTheGpuForAProgramsFault) {
-  // One sighting of these is the program's, whatever fleets do about them.
+  // A single Xid with one of these codes is the program's fault, whatever fleets do about it.
   for (int code : {11, 13, 25, 31, 43, 45, 68, 69, 108, 137}) {
     const Cause cause = shipped().xid(code)->cause;
     EXPECT_TRUE(is_one_of(cause, {Cause::software_gpu_memory_fault, Cause::gpu_teardown})) << code;
@@ -247,7 +247,7 @@ TEST(Catalog, LetsEveryStoppingCauseExplainTheSymptoms) {
     if (!stops) continue;
     for (const Cause symptom : {Cause::collective_stalled, Cause::collective_timeout,
                                 Cause::process_aborted, Cause::nccl_error})
-      // Hosts with another version may have nothing to do with what stopped.
+      // A host with another version need not be the one that stopped.
       EXPECT_TRUE(shipped().explains(
           cause, symptom,
           cause == Cause::software_version_mismatch ? Relation::same_rank : Relation::same_job))
@@ -313,10 +313,12 @@ TEST(CatalogOverride, RefusesWordsOfTroubleThatAreNoPatternOrDoNotKnowTheirSampl
       complaint_about("trouble.yaml", with("ends: {patterns: [broke], samples: [it broke]}\n")),
       "none");
   EXPECT_THAT(complaint_about("trouble.yaml", with("ends: {patterns: ['('], samples: [broke]}\n")),
-              HasSubstr("pattern ( is no regular expression"));
+              HasSubstr("pattern ( is not a valid regular expression"));
   EXPECT_THAT(
       complaint_about("trouble.yaml", with("ends: {patterns: [broke], samples: [it failed]}\n")),
-      HasSubstr("sample \"it failed\" is taken for fails, not for ends; mend one of the two"));
+      HasSubstr(
+          "sample \"it failed\" is taken for fails, not for ends; correct the patterns or the "
+          "sample"));
 }
 
 TEST(Catalog, KnowsItsOwnHintsByTheirSamples) {
@@ -342,17 +344,18 @@ TEST(CatalogOverride, RefusesHintsThatAreNoPatternOrDoNotKnowTheirSamples) {
   EXPECT_THAT(complaint_about("hints.yaml", with("pump", "pump", "a pump leaks a drip")),
               HasSubstr("is taken for nothing"));
   EXPECT_EQ(complaint_about("hints.yaml", with("(", "pump", "a pump leaks")),
-            "hints.yaml: pump: pattern ( is no regular expression: missing ): (");
+            "hints.yaml: pump: pattern ( is not a valid regular expression: missing ): (");
   EXPECT_EQ(complaint_about("hints.yaml", with("pump", "fan", "a pump leaks")),
-            "hints.yaml:3: fan is no group of words of this file; use one of them");
+            "hints.yaml:3: fan is not a group of words of this file; use one that is");
   EXPECT_EQ(
       complaint_about("hints.yaml", with("pump", "pump", "a pump broke")),
-      "hints.yaml: sample \"a pump broke\" of a pump is taken for nothing; mend one of the two");
+      "hints.yaml: sample \"a pump broke\" of a pump is taken for nothing; correct words or the "
+      "sample");
 }
 
 TEST(CatalogOverride, RefusesOtherClasses) {
   EXPECT_THAT(complaint_about("classes.yaml", "- {class: gpu.ours, traits: []}\n"),
-              HasSubstr("the program is made from its own classes.yaml"));
+              HasSubstr("classes.yaml is built into the program and cannot be replaced"));
 }
 
 TEST(XidFile, IsRefusedWithTheLineAndTheMend) {
@@ -365,11 +368,11 @@ TEST(XidFile, IsRefusedWithTheLineAndTheMend) {
       {"a code twice", "79,N,m,,info,none,a,e\n80,N,m,,info,none,a,e\n79,N,m,,info,none,a,e\n",
        "xid.csv:4: Xid 79 is listed twice, first in line 2; remove one of the two"},
       {"no number", "7x,N,m,,info,none,a,e\n",
-       "xid.csv:2: code \"7x\" is not the number of an Xid; write a number from 1"},
+       "xid.csv:2: code \"7x\" is not the number of an Xid; write 1 or more"},
       {"not a code", "0,N,m,,info,none,a,e\n",
-       "xid.csv:2: code \"0\" is not the number of an Xid; write a number from 1"},
+       "xid.csv:2: code \"0\" is not the number of an Xid; write 1 or more"},
       {"no meaning", "79,N,,,info,none,a,e\n",
-       "xid.csv:2: Xid 79 has no meaning; say what it tells"},
+       "xid.csv:2: Xid 79 has no meaning; write what it means"},
       {"a severity of somebody else's", "79,N,m,,fatal,none,a,e\n",
        "xid.csv:2: severity \"fatal\" is unknown; use info, warning, error or critical"},
       {"an impact that is none", "79,N,m,,info,bad,a,e\n",
@@ -381,7 +384,7 @@ TEST(XidFile, IsRefusedWithTheLineAndTheMend) {
        "xid.csv:2: class \"hardware\" is unknown; begin with software, launch, host, gpu, pcie, "
        "network, config, performance, corruption, collective, process or nccl"},
       {"a comma without quotes", "79,N,m,n,gpu.off_bus,info,none,a,e\n",
-       "xid.csv:2: 9 fields stand where 8 belong; quote a field that holds a comma"},
+       "xid.csv:2: 9 fields instead of 8; quote a field that holds a comma"},
       {"an open quote", "79,\"N,m,,info,none,a,e\n",
        "xid.csv:2: a quoted field is not closed; add the missing quote"},
   };
@@ -416,7 +419,7 @@ TEST(CausalityFile, IsRefusedWithTheLineAndTheMend) {
        "causality.yaml:1: this is not a mapping; an entry has the fields causes, effects, "
        "relations, told_before"},
       {"no YAML", "- causes: [a\n- b: c\n",
-       "causality.yaml:2: end of sequence flow not found; mend the YAML there"},
+       "causality.yaml:2: end of sequence flow not found; correct the YAML there"},
       {"a misspelled field",
        "- cause: [gpu.off_bus]\n  effects: [gpu.hang]\n  relations: [same_gpu]\n",
        "causality.yaml:1: field \"cause\" is unknown; an entry has the fields causes, effects, "

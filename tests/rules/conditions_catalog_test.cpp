@@ -67,10 +67,10 @@ TEST(Conditions, AWrongEntryIsRefusedWithItsMend) {
             "conditions.yaml:15: kind \"cpu\" is unknown; use gpu, nvlink, port, netdev, link, "
             "host, path, job, nodes, fabric or pod");
   EXPECT_EQ(complaint_about("  - {id: a, kind: gpu, fields: [x], " + rest),
-            "conditions.yaml:15: an entry needs one of is, is_not, contains, above, below, bits, "
-            "below_max and grows_per_hour");
+            "conditions.yaml:15: an entry needs exactly one of is, is_not, contains, above, below, "
+            "bits, below_max and grows_per_hour");
   EXPECT_EQ(complaint_about("  - {id: a, kind: gpu, fields: [x], bits: 12, " + rest),
-            "conditions.yaml:15: bits \"12\" is not like 0xe8; write it so");
+            "conditions.yaml:15: bits \"12\" is not a hexadecimal number; write one such as 0xe8");
   EXPECT_EQ(complaint_about("  - {id: a, kind: gpu, fields: [x], above: 0, " + rest +
                             "  - {id: a, kind: gpu, fields: [x], above: 0, " + rest),
             "conditions.yaml:16: a is listed twice, first in line 15; rename one");

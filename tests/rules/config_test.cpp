@@ -1,4 +1,4 @@
-// What is configured wrongly, and what only looks so.
+// Wrong configurations, and right ones that only look wrong.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ const Finding* finding_named(const std::vector<Finding>& findings, std::string_v
   return found == findings.end() ? nullptr : &*found;
 }
 
-// Everything that was found, for messages.
+// All findings as text, also for failure messages.
 std::string told(const Diagnosis& diagnosis) {
   std::string text;
   for (const Finding& finding : findings_of(diagnosis))
@@ -36,7 +36,7 @@ void call_once_each(Job& job, int ranks, int but = -1) {
         job.call_on(rank, kWorldPointer, ranks, all_reduce(), op);
 }
 
-// 32 ranks on 4 hosts that start so and call something.
+// The ranks, eight on each host, start like this and make a few calls.
 Diagnosis diagnosis_of(const RankStarts& starts, int ranks = 32) {
   Job job;
   start(job, ranks, starts);
@@ -49,7 +49,7 @@ void expect_nothing(const Diagnosis& diagnosis) {
   EXPECT_EQ(told(diagnosis), "");
 }
 
-// The only cause, on these hosts.
+// Expects this cause and no other, on these hosts.
 void expect_cause(const Diagnosis& diagnosis, std::string_view cause, const Hosts& hosts,
                   double at_least, double at_most, const std::string& words) {
   ASSERT_EQ(diagnosis.root_causes.size(), 1u) << told(diagnosis);
@@ -71,7 +71,7 @@ RankStart with(void (*change)(RankStart&)) {
   return start;
 }
 
-// --- What scripts say ---------------------------------------------------------------------------
+// --- What scripts set ---------------------------------------------------------------------------
 
 void write_script(Job& job, const std::string& name, const std::string& value) {
   job.say({"j", "job.sh", "", -1}, Speaker{}, Setting{"script", name, value, 0},
@@ -93,7 +93,7 @@ TEST(Scripts, AreToldWhatAVariableReallyMeansAndHeldAgainstNobody) {
   EXPECT_EQ(finding->severity, Severity::info);
   EXPECT_THAT(finding->title, AllOf(HasSubstr("NCCL_TIMEOUT is 3600: NCCL knows no such variable"),
                                     HasSubstr("counts entries, not bytes")));
-  // NCCL prints: so somebody has set NCCL_DEBUG.
+  // NCCL printed lines, so NCCL_DEBUG was set somewhere.
   EXPECT_THAT(finding->title, testing::Not(HasSubstr("NCCL_DEBUG_SUBSYS")));
   ASSERT_EQ(finding->evidence.size(), 2U);
   EXPECT_EQ(finding->evidence.front().source, "job.sh");
@@ -175,7 +175,7 @@ TEST(Configuration, SaysNothingOfAProcessThatOnlyJoinsASmallCommunicator) {
   Job job;
   start(job, 16, all_alike());
   call_once_each(job, 16);
-  // An evaluator beside the training, with one GPU and its own software.
+  // An evaluator runs beside the training, with one GPU and its own software.
   const Source source{"j", "evaluator.log", "", -1};
   const Speaker evaluator{"node-9", 77, 0, -1};
   job.say(source, evaluator, Setting{"version", "nccl", "2.20.5+cuda12.4", 1}, "version");
@@ -301,7 +301,7 @@ PartReport port_report(std::string_view tool, std::string_view layer, std::strin
   return report;
 }
 
-// All ranks were told to use sockets; the ports of the first `hosts` hosts are as they are.
+// All ranks were told to use sockets; the first `hosts` hosts report these ports.
 Diagnosis told_to_use_sockets(const PartReport& ports, int hosts, const std::string& variable,
                               const std::string& value) {
   Job job;
@@ -578,7 +578,7 @@ TEST(VersionMismatch, OnlyObservesAnotherDriver) {
 
 // --- Since the last start -----------------------------------------------------------------------
 
-// A job that worked with one start, and was started again with another.
+// A job that started like `first`, worked unless `worked` is false, and restarted like `second`.
 Diagnosis diagnosis_after(const RankStarts& first, const RankStarts& second, bool worked = true) {
   Job job;
   start(job, 16, first);
@@ -667,7 +667,7 @@ TEST(Configuration, DoesNotExplainAHangNorStandBeforeIt) {
                                 s.environment["NCCL_ALGO"] = "Tree";
                               })));
   call_once_each(job, 32);
-  for (std::uint64_t call = 3; call < 40; ++call)  // it got to work with all that
+  for (std::uint64_t call = 3; call < 40; ++call)  // the job worked with these settings
     for (int rank = 0; rank < 32; ++rank)
       if (rank != 20 || call < 39) job.call_on(rank, kWorldPointer, 32, all_reduce(), call);
   const Diagnosis diagnosis = job.diagnosis();

@@ -212,7 +212,7 @@ TEST(Counters, AWrongEntryIsRefusedWithItsMend) {
   EXPECT_EQ(complaint_about("  - {name: x, class: physical, width: 16z, means: y}\n"),
             "counters.yaml:7: width \"16z\" is unknown; write 16s, 32w or 64");
   EXPECT_EQ(complaint_about("  - {name: x, class: metaphysical, width: 64, means: y}\n"),
-            "counters.yaml:7: class \"metaphysical\" is not among classes; add it there");
+            "counters.yaml:7: class \"metaphysical\" is not listed in classes; add it there");
   EXPECT_EQ(complaint_about("  - {name: x, class: physical, width: 64, means: y}\n"
                             "  - {name: X_, class: physical, width: 64, means: y}\n"),
             "counters.yaml:8: \"X_\" is listed already; remove one of the two");

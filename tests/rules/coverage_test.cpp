@@ -1,4 +1,4 @@
-// What a diagnosis asks for, and that it is less sure where something was not heard.
+// What a diagnosis asks for, and that it is less sure where a rank was not heard.
 #include "rules/answer/coverage.h"
 
 #include <gmock/gmock.h>
@@ -25,7 +25,7 @@ std::vector<std::string> asked(const Diagnosis& diagnosis) {
   return all;
 }
 
-// A file of a host that a tool wrote, or its kernel; nothing in it tells of anything.
+// A file of a host, written by a tool or the kernel, in which nothing is wrong.
 void send(Job& job, const std::string& host, const std::string& dialect) {
   Batch batch;
   batch.to_offset = 100;
@@ -136,7 +136,7 @@ TEST(Coverage, WhereARankWasNotHeardWhatIsStatedIsLessSureAndItsLogIsAskedForFir
   EXPECT_EQ(asked(some).front(), "NCCL log of rank 2");
 }
 
-// With the one that was not heard, either camp may be the larger one.
+// The rank that was not heard may belong to the smaller camp and make both equal.
 TEST(Coverage, OfTwoCampsThatDifferByARankThatWasNotHeardNeitherIsTheOddOne) {
   const auto camps = [](int first) {
     Job job;
@@ -154,7 +154,7 @@ TEST(Coverage, OfTwoCampsThatDifferByARankThatWasNotHeardNeitherIsTheOddOne) {
   EXPECT_EQ(without_one.root_causes.front().subject.ranks, ranks(1, 8));
 }
 
-// Two communicators wait for a rank each, which may itself wait for the one that was not heard.
+// Two communicators each wait for a rank, which may itself wait for the rank that was not heard.
 TEST(Coverage, WhereRanksStoppedInSeveralPlacesEveryHostIsAsked) {
   Job job = sixteen_ranks(100);
   for (const auto& [name, late] : {std::pair("left", 3), std::pair("right", 11)}) {

@@ -43,7 +43,7 @@ TEST(DiagnosisForms, TextSaysWhatIsNeededAtNightInItsOrder) {
   EXPECT_EQ(lines[0], "j: HANG since 2026-03-05T02:00:35Z");
   EXPECT_EQ(lines[1],
             "GPU 0000:13:00.0 on node-1 fell off the bus (Xid 79)  [gpu.off_bus, 99 % sure]");
-  EXPECT_THAT(lines[2], StartsWith("next: Look whether the driver"));
+  EXPECT_THAT(lines[2], StartsWith("next: See whether the driver"));
   EXPECT_EQ(lines[3], "    nvidia-smi -q -i 00000000:13:00.0");
   EXPECT_EQ(
       lines[4],
@@ -131,7 +131,7 @@ TEST(DiagnosisForms, BeforeAJobIsJudgedTheNextStepIsToAskAgain) {
   diagnosis.server.url = "http://h:1";
   EXPECT_EQ(to_text(diagnosis),
             "a b: UNDECIDED\nAll 4 ranks have been heard.\n"
-            "next: Ask again in 95 s, when it is judged unless more of its logs comes.\n"
+            "next: Ask again in 95 s: the job is judged then, unless more logs come.\n"
             "    curl -s 'http://h:1/api/v1/jobs/a%20b/diagnosis?format=text'\n");
 }
 
@@ -174,7 +174,7 @@ TEST(DiagnosisForms, MarkdownHasTheCausesTheChecksAndBoxesToTick) {
   EXPECT_THAT(text, HasSubstr("~~~~text\nnode-1/dmesg.txt:1"));
 }
 
-// The elements of the class whose markup begins so, each to its end.
+// The elements whose markup begins with `opening`, each up to `end`.
 std::vector<std::string> elements(const std::string& page, const std::string& opening,
                                   const std::string& end) {
   std::vector<std::string> found;
@@ -183,7 +183,7 @@ std::vector<std::string> elements(const std::string& page, const std::string& op
   return found;
 }
 
-// A job of so many ranks, eight on a host, of which some are not where their peers are.
+// A job of `count` ranks, eight on a host; the ranks in `odd` are not in step.
 std::vector<RankView> ranks_of_hosts(int count, const std::map<int, std::string>& odd) {
   std::vector<RankView> views;
   for (int rank = 0; rank < count; ++rank) {
@@ -227,8 +227,8 @@ TEST(DiagnosisForms, TheHtmlFileStandsInTheOrderOfThePage) {
   }
 }
 
-// Never colour alone: a rank has its number, one that is not as its peers a sign and a word, too;
-// so has a host's square, but for one that is as it should be, which says so to those who ask.
+// Colour is never the only sign: a rank's cell has its number, and also a sign and a word if the
+// rank is not in step. A host's square has a text for screen readers.
 TEST(DiagnosisForms, NoCellOfTheHtmlFileIsToldByItsColourAlone) {
   const std::string page =
       to_html(hung_job().diagnosis(), ranks_of_hosts(512, {{3, "behind"},
@@ -320,7 +320,7 @@ TEST(DiagnosisForms, ExplainTellsWhoFoundWhatAndWhatFollowsFromWhat) {
   const std::string text = to_text(diagnosis.explanation);
   EXPECT_THAT(text, HasSubstr("found by "));
   EXPECT_THAT(text, HasSubstr("gpu.off_bus -> collective.rank_behind (same_gpu"));
-  EXPECT_THAT(text, HasSubstr("root_cause: nothing that was found accounts for it"));
+  EXPECT_THAT(text, HasSubstr("root_cause: nothing that was found explains it"));
   EXPECT_THAT(text, HasSubstr("it accounts for what stopped the job"));
 }
 

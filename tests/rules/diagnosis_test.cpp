@@ -61,8 +61,7 @@ TEST(Diagnosis, RawOpCountsThatDifferMeanNothing) {
   job.join_all(4);
   for (int call = 0; call < 20; ++call)
     for (int rank = 0; rank < 4; ++rank) {
-      // On NCCL 2.27 and later only ranks with network traffic count; Sends count where they are
-      // made.
+      // From NCCL 2.27 on only ranks with network traffic count. A Send counts on its sender.
       if (rank == 0) job.exchange(0, 1);
       job.call_once(rank, all_reduce(), "world", rank == 0 ? 2U * static_cast<unsigned>(call) : 0U);
     }
@@ -79,8 +78,8 @@ TEST(Diagnosis, EqualOpCountsDoNotHideARankThatIsBehind) {
 }
 
 TEST(Diagnosis, FollowsNestedCommunicatorsToWhoeverEverybodyWaitsFor) {
-  // Tensor parallel inside a host, data parallel across: rank 9 stops; its host waits for it, and
-  // the other host waits for its host.
+  // Tensor parallel inside a host, data parallel across hosts. Rank 9 stops; the other ranks of
+  // its host wait for it, and the other host waits for this host.
   Job job;
   job.join_all(16);
   for (int rank = 0; rank < 16; ++rank)
@@ -96,15 +95,15 @@ TEST(Diagnosis, FollowsNestedCommunicatorsToWhoeverEverybodyWaitsFor) {
   EXPECT_THAT(diagnosis.root_causes.front().title, HasSubstr("tensor-1"));
 }
 
-// Data parallel across two hosts, a communicator for each pair of GPUs: the host stops, and each of
-// its ranks is late in another communicator.
+// Data parallel across two hosts, with a communicator for each pair of GPUs. One host stops, and
+// each of its ranks is behind in a different communicator.
 TEST(Diagnosis, AHostThatStoppedIsOneFindingAndNotOneForEachRank) {
   const auto diagnosis_where = [](int stopped) {
     Job job;
     job.join_all(16);
     for (int rank = 0; rank < 16; ++rank)
       job.join(rank, fmt::format("data-{}", rank % 8), rank / 8, 2);
-    // Two of its ranks are late in another one together.
+    // Ranks 8 and 9 are both behind in one more communicator.
     for (const int rank : {0, 8, 9}) job.join(rank, "odd", rank % 7, 3);
     for (int rank = 0; rank < 16; ++rank) {
       job.call({rank}, all_reduce(), 10);
@@ -297,7 +296,7 @@ TEST(Diagnosis, ALogThatBrokeOffIsAskedForAndNotAccused) {
   EXPECT_EQ(diagnosis.verdict, Verdict::unknown);
   EXPECT_THAT(diagnosis.root_causes, IsEmpty());
   EXPECT_EQ(diagnosis.missing_evidence.front().what, "the rest of rank-11.log");
-  job.moment.waiting_sources = {"rank-11.log"};  // open, and nothing has come for long
+  job.moment.waiting_sources = {"rank-11.log"};  // open, and no line has come for long
   EXPECT_EQ(job.diagnosis().verdict, Verdict::hang);
 }
 
@@ -360,7 +359,7 @@ TEST(Diagnosis, OneProcessMayDriveSeveralGpusAlsoWhereNoBusIdIsPrinted) {
   EXPECT_EQ(diagnosis.ranks.expected, 4);
 }
 
-// Before commId: sixteen ranks by four, across hosts.
+// NCCL before commId: sixteen ranks on two hosts, in groups of four.
 Job job_of_groups_without_ids(int ranks_logged) {
   Job job;
   for (int rank = 0; rank < ranks_logged; ++rank) {
@@ -403,7 +402,7 @@ TEST(Diagnosis, ACopyOfALogChangesNothing) {
   Job job;
   job.join_all(4);
   job.call(ranks(0, 4), all_reduce(), 10);
-  // The same ten calls of rank 1 once more, from another file.
+  // The same ten calls of rank 1 again, from another file.
   Source copy{"j", "rank-1.log.bak", "", -1};
   for (std::uint64_t op = 0; op < 10; ++op) {
     Batch batch;
@@ -425,7 +424,7 @@ TEST(Diagnosis, ALogThatBeginsInMidRunIsAskedForAndNotAccused) {
   Job job;
   for (int rank = 0; rank < 3; ++rank) job.join(rank, "world", rank, 4);
   job.call(ranks(0, 3), all_reduce(), 10);
-  // Rank 3's log has no Init line and the last two calls.
+  // Rank 3's log has no Init line and only the last two calls.
   for (std::uint64_t call : {8, 9}) job.call_once(3, all_reduce(), "world", call);
   Diagnosis diagnosis = job.diagnosis();
   EXPECT_EQ(diagnosis.verdict, Verdict::healthy);
@@ -487,7 +486,7 @@ TEST(Diagnosis, DoesNotDependOnWhichSourceCameFirst) {
 
   std::mt19937 random(11);
   for (int round = 0; round < 20; ++round) {
-    // Sources in any order, each in its own.
+    // Sources come in any order; the lines of one source keep theirs.
     std::map<std::string, unsigned long> turn;
     for (const auto& [source, batch] : job.applied) turn.try_emplace(source.name, random());
     std::vector<std::pair<Source, Batch>> shuffled = job.applied;
@@ -525,7 +524,7 @@ TEST(RankBehind, MostRanksThatStayInABroadcastAreHeldUpAndMissNothing) {
   }
 }
 
-// Builds of NCCL print what only moves data in elements of its type, or in bytes.
+// For calls that only move data, some builds of NCCL print the count in elements, others in bytes.
 TEST(CollectiveMismatch, WhatOnlyMovesDataIsOneCallIfItMovesAsManyBytes) {
   const Signature in_floats{.function = "Broadcast", .count = 64, .datatype = 7};
   const Signature in_bytes{.function = "Broadcast", .count = 256, .datatype = 0};

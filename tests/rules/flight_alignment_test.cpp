@@ -22,7 +22,7 @@ std::vector<int> first_ranks(int ranks) {
   return all;
 }
 
-// A job whose ranks all have a dump, unless it is taken away.
+// A job in which every rank has a dump, unless the test removes it.
 class FlightJob : public testing::TestWithParam<int> {
  protected:
   FlightJob() {
@@ -49,7 +49,7 @@ class FlightJob : public testing::TestWithParam<int> {
     return align_flight(flight);
   }
 
-  // Who is waited for and waits for nobody.
+  // The ranks that are waited for and wait for nobody.
   std::vector<int> never_entered(const FlightAlignment& alignment) const {
     const WaitsOf<int> waits = waits_of(table_of_recorder(flight, alignment));
     std::vector<int> origins;
@@ -144,13 +144,13 @@ TEST_P(FlightJob, StartedAndScheduledAreToldApart) {
             static_cast<std::size_t>(ranks - 1));
 }
 
-// Ranks of a tensor group wait for one of them, and the next stage waits for all of those.
+// A rank of a tensor group stopped: its group waits for it, and the next stage waits for the group.
 TEST_P(FlightJob, WhoWaitsInAnotherGroupIsNotWhereItBegan) {
   all_reduces(1, 3);
   for (int rank = 0; rank < ranks; ++rank)
     recorders[rank].group(rank < 2 ? "first" : "others",
                           rank < 2 ? std::vector<int>{0, 1} : std::vector<int>{2, 3});
-  // Rank 1 stopped; 0 waits for it among two, and all others for both.
+  // Rank 1 stopped. Rank 0 waits for it in their group, and all other ranks wait for both.
   recorders[0].record("first", {.state = 's', .sequence = 8});
   recorders[1].record("first", {.state = 'c', .sequence = 7});
   for (int rank = 2; rank < ranks; ++rank) all_reduce(rank, 4, 's');
@@ -192,7 +192,7 @@ TEST_P(FlightJob, SplitsOfAllToAllMayDiffer) {
   EXPECT_THAT(aligned().mismatches, IsEmpty());
 }
 
-// Only what is active was dumped: a rank without entries is known by its counters alone.
+// Only active entries were dumped, so a rank without entries is known only by its counters.
 TEST_P(FlightJob, CountersOfANamelessGroupTellWhereItStands) {
   for (int rank = 0; rank < ranks; ++rank) {
     if (rank == 2) continue;
@@ -203,7 +203,7 @@ TEST_P(FlightJob, CountersOfANamelessGroupTellWhereItStands) {
   recorders[2].status("", 20, -1, 20);
   recorders[2].local_id("", 4);
   EXPECT_THAT(never_entered(aligned()), ElementsAre(2));
-  // Another group's, by how far it is from this one's.
+  // Counters so far from those of group 0 belong to another group.
   recorders[2].status("", 7, -1, 7);
   const FlightAlignment other = aligned();
   EXPECT_THAT(other.stalls[0].with(FlightStanding::unknown), ElementsAre(2));

@@ -1,5 +1,5 @@
-// Jobs whose ranks stand each in what another one has not called, by the dumps of their Flight
-// Recorders.
+// Jobs in which each rank waits in a call that another rank has not made, as the dumps of their
+// Flight Recorders show.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -64,7 +64,7 @@ class FlightCircles : public testing::Test {
   std::map<std::pair<int, std::string>, std::int64_t> halves;
 };
 
-// Rows of two, columns of three; each step reduces over the row and then over the column.
+// Rows of two ranks, columns of three; each step reduces over the row, then over the column.
 class MeshOfSix : public FlightCircles {
  protected:
   MeshOfSix() {
@@ -81,7 +81,7 @@ class MeshOfSix : public FlightCircles {
       for (int rank = 0; rank < 6; ++rank) call(rank, row(rank)), call(rank, column(rank));
   }
 
-  // Ranks 0 and 3 begin with the column. The last row gets past its own.
+  // Ranks 0 and 3 call their column first. The last row finishes its row and waits in the columns.
   void hang(const std::string& operation_of_the_two = "nccl:all_reduce") {
     call(0, column(0), 's', operation_of_the_two);
     call(1, row(1), 's');
@@ -114,7 +114,7 @@ TEST_F(MeshOfSix, NamesAllOfTheCircleWhereTooFewStepsTellTheOrder) {
   EXPECT_THAT(cause.subject.ranks, ElementsAre(0, 1, 2, 3));
 }
 
-// They may be right, and the others forgot it.
+// Ranks 0 and 3 may be right, and the other ranks may have left out this call.
 TEST_F(MeshOfSix, DoesNotBlameThoseThatDoWhatNoEarlierStepDid) {
   steps(9);
   hang("nccl:all_gather");
@@ -139,7 +139,7 @@ TEST_F(MeshOfSix, SeesNoCircleThroughARankWithoutADump) {
   for (const Finding& cause : causes()) EXPECT_NE(cause.cause, "software.collective_mismatch");
 }
 
-// All kernels are on their streams: it is not the order that holds them up, or nothing tells so.
+// All kernels are on their streams, so nothing shows that their order holds them up.
 TEST_F(MeshOfSix, SeesNoCircleWhereAllCalledBoth) {
   steps(9);
   hang();
@@ -148,7 +148,7 @@ TEST_F(MeshOfSix, SeesNoCircleWhereAllCalledBoth) {
   for (const Finding& cause : causes()) EXPECT_NE(cause.cause, "software.collective_mismatch");
 }
 
-// Three stages of a pipeline, five messages in each step, and then a collective of all.
+// Three stages of a pipeline: each step has five messages, then a collective of all stages.
 class Stages : public FlightCircles {
  protected:
   static constexpr int kMessages = 5;
@@ -172,7 +172,8 @@ class Stages : public FlightCircles {
       }
   }
 
-  // The last one waits for a message. The middle one passed on so many, and is in the collective.
+  // The last stage waits for a message. The middle stage passed on this many and then called the
+  // collective.
   void hang(int of_the_middle) {
     messages(0, kMessages);
     call(0, "all", 's');
@@ -202,14 +203,14 @@ TEST_F(Stages, NamesThePairWhereTooFewStepsTellWhoIsRight) {
   EXPECT_THAT(cause.subject.ranks, ElementsAre(1, 2));
 }
 
-// It was sent and got lost: by the network, or by a GPU.
+// The message was sent, and the network or a GPU lost it.
 TEST_F(Stages, BlamesNoProgramForAMessageThatWasSent) {
   steps(4);
   hang(kMessages);
   for (const Finding& cause : causes()) EXPECT_NE(cause.cause, "software.p2p_mismatch");
 }
 
-// How many messages a ring forgot, nobody knows.
+// Nothing shows how many messages the ring lost.
 TEST_F(Stages, BlamesNoProgramWhereTheRingLostTheFirstMessages) {
   recorders[1].lose(4000);
   steps(4);

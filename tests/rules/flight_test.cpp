@@ -1,4 +1,4 @@
-// Jobs of which nothing is known but the dumps of their Flight Recorders.
+// Jobs of which only the dumps of their Flight Recorders are known.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -62,7 +62,7 @@ class FlightDiagnosis : public testing::TestWithParam<int> {
   int ranks = GetParam();
   const int odd = GetParam() / 2 + 1;
   std::map<int, Recorder> recorders;
-  std::set<int> logs;  // ranks whose logs say nothing
+  std::set<int> logs;  // ranks that have a log without lines
 };
 
 INSTANTIATE_TEST_SUITE_P(Ranks, FlightDiagnosis, testing::Values(4, 64, 512));
@@ -113,7 +113,7 @@ TEST_P(FlightDiagnosis, NamesTheRankThatCalledOneMore) {
   const Finding cause = only_cause();
   EXPECT_EQ(cause.cause, "software.collective_skipped");
   EXPECT_THAT(cause.subject.ranks, ElementsAre(odd));
-  EXPECT_THAT(cause.title, HasSubstr("one call more"));
+  EXPECT_THAT(cause.title, HasSubstr("an extra call"));
 }
 
 TEST_P(FlightDiagnosis, NamesTheRankThatCalledSomethingElse) {
@@ -138,7 +138,7 @@ TEST_P(FlightDiagnosis, NamesTheRankThatCalledSomethingElse) {
   }
 }
 
-// What comes after the odd call nobody else has called yet; steps before tell.
+// No other rank has made the later calls yet, so only earlier steps show which call was left out.
 TEST_P(FlightDiagnosis, NamesTheRankThatLeftOneOutByWhatEarlierStepsCalled) {
   const char* const step[] = {"[[1]]", "[[2]]", "[[2]]", "[[2]]", "[[3]]", "[[4]]"};
   const auto size_of = [&](std::int64_t sequence) {
@@ -182,7 +182,7 @@ TEST_P(FlightDiagnosis, BlamesNobodyForADumpThatWasNotSent) {
   ASSERT_EQ(found.root_causes.size(), 1U) << found.summary;
   EXPECT_EQ(found.root_causes.front().cause, "collective.stalled");
   EXPECT_THAT(found.root_causes.front().subject.ranks, IsEmpty());
-  EXPECT_THAT(found.root_causes.front().title, HasSubstr("nothing was sent"));
+  EXPECT_THAT(found.root_causes.front().title, HasSubstr("No dump or log of"));
   ASSERT_FALSE(found.missing_evidence.empty());
   EXPECT_THAT(
       found.missing_evidence,
@@ -203,7 +203,7 @@ TEST_P(FlightDiagnosis, NamesTheOneWhoseLogIsThereAndWhichLeftNoDumpWhereAllOthe
 
 TEST_P(FlightDiagnosis, NamesTheOneWithoutADumpThatStoppedInTheMidstOfACall) {
   all_call(1, 20);
-  // It let one of them out before it stopped.
+  // One peer finished the call before the odd rank stopped.
   const int let_out = odd == 0 ? 1 : 0;
   for (int rank = 0; rank < ranks; ++rank) {
     call(rank, 21, rank == let_out ? 'c' : 's');

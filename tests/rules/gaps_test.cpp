@@ -1,4 +1,4 @@
-// Logs that lost lines, began late or were cut: positions that cannot be counted.
+// Logs that lost lines, begin late or were cut, so that positions cannot be counted.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -31,7 +31,7 @@ class LossyJob {
     }
   }
 
-  // Calls that are made although they cannot finish.
+  // The rank makes calls although they cannot finish.
   void go_on(int rank, int times) {
     for (int i = 0; i < times; ++i) {
       call(rank, group_of(rank), all_reduce(77));
@@ -104,7 +104,7 @@ TEST(Gaps, TheRightRankIsFirstWithThirtyPercentOfTheLinesGone) {
   EXPECT_LE(many.confidence, few.confidence);
 }
 
-// NCCL 2.8, and communicators inside a node from 2.27 on.
+// Op counts stand still in NCCL 2.8 and, from 2.27 on, in communicators inside a node.
 TEST(Gaps, WhereOpCountsStandStillFewLostLinesStillLeaveTheRightRankFirst) {
   const Outcome lossy = outcome(0.05, false);
   EXPECT_GE(lossy.right, 9);
@@ -124,7 +124,7 @@ TEST_P(HealthyJobThatLostLines, AccusesNobody) {
       const Diagnosis diagnosis = lossy.job.diagnosis();
       EXPECT_NE(diagnosis.verdict, Verdict::healthy) << "that much is not known";
       if (diagnosis.root_causes.empty()) continue;
-      ++accused;  // somebody loses the last lines of several communicators: not often, and not sure
+      ++accused;  // a rank lost the last lines of several communicators: rare, and never sure
       EXPECT_LT(diagnosis.root_causes.front().confidence, 0.89) << diagnosis.summary;
     }
   EXPECT_LE(accused, 8);
@@ -132,7 +132,7 @@ TEST_P(HealthyJobThatLostLines, AccusesNobody) {
 
 INSTANTIATE_TEST_SUITE_P(OpCountsMove, HealthyJobThatLostLines, testing::Bool());
 
-// Logs that begin in mid-run, each at a call of its own.
+// Logs that begin in mid-run, each at a different call.
 Job late_job(bool op_counts_move) {
   Job job;
   for (int rank = 0; rank < 8; ++rank)
@@ -161,11 +161,11 @@ TEST(Gaps, ARankBehindIsFoundAlsoWhereAllLogsBeginInMidRun) {
   }
 }
 
-// One file of all ranks, from the middle of a run. The rank is so many calls behind at its end.
+// One log of all ranks that begins in mid-run. At its end, rank 2 is `behind` calls behind.
 Job excerpt(int ranks, std::uint64_t behind, bool op_counts_move = true) {
   Job job;
   const Source all{"j", "train.log", "", -1};
-  job.call_as_stranger(0, all_reduce(), ranks, 99);  // tells how large the communicator is
+  job.call_as_stranger(0, all_reduce(), ranks, 99);  // shows the size of the communicator
   for (std::uint64_t call = 100; call < 160; ++call)
     for (int rank = 0; rank < ranks; ++rank)
       if (rank != 2 || call + behind < 160)
@@ -189,7 +189,7 @@ TEST(Gaps, ARankFarBehindInAnExcerptIsAHang) {
   EXPECT_EQ(diagnosis.verdict, Verdict::hang);
 }
 
-// Excerpts of the logs of two hosts' ranks. The first ones of some hosts end early.
+// Excerpts of the logs of two hosts' ranks. Those of the ranks in `early` end early.
 Job excerpts_of_two_hosts(const std::vector<int>& early) {
   Job job;
   constexpr std::uint64_t kGroup = 0x2000;
@@ -248,7 +248,7 @@ TEST(Gaps, ALineLostLongAgoIsNoSkippedCall) {
 }
 
 TEST(Gaps, OpCountsThatMoveDifferentlyOnHealthyRanksPlaceNobody) {
-  // 2.27 and later: only ranks whose NIC takes part count a launch. And all logs begin late.
+  // From 2.27 on, only ranks whose NIC takes part count a launch. All logs begin late.
   Job job;
   for (std::uint64_t call = 100; call < 200; ++call)
     for (int rank = 0; rank < 8; ++rank)
@@ -260,8 +260,8 @@ TEST(Gaps, OpCountsThatMoveDifferentlyOnHealthyRanksPlaceNobody) {
 }
 
 TEST(Gaps, ReplayedCudaGraphsAreRecognisedAndNoLoss) {
-  // Captured once, replayed a thousand times: up to 2.26 the op count goes on, and nothing is
-  // printed.
+  // A graph is captured once and replayed a thousand times. Up to 2.26 a replay advances the op
+  // count and prints nothing.
   Job job;
   job.join_all(8);
   for (std::uint64_t call : {0, 1, 2, 3, 1003, 1004})

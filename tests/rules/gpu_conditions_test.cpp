@@ -1,4 +1,4 @@
-// GPUs and their NVLinks as tools tell of them.
+// GPUs and their NVLinks as tools report them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -110,7 +110,7 @@ TEST(GpuConditions, AreToldFromTheirHealthyTwins) {
   }
 }
 
-// The kernel says it when the driver is loaded, which alone accuses nobody.
+// The kernel prints this line whenever the driver is loaded; the line alone accuses nobody.
 TEST(GpuConditions, WhatAToolAndTheKernelSayOfOnePartWeighsAsTheGraverOfTheTwo) {
   Job job = sixteen_ranks();
   job.kernel("node-1",
@@ -260,7 +260,7 @@ TEST(NvLinks, ThatAreInactiveOnOneGpuAloneAreFaulty) {
           nvlink(gpu, link, {{"Status", gpu == 3 && link == 5 ? "<inactive>" : "26.562 GB/s"}}));
   const Diagnosis diagnosis = job.diagnosis();
   ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("gpu.nvlink_error"));
-  // NCCL counts this GPU as nvidia-smi does.
+  // NCCL and nvidia-smi give this GPU the same number.
   EXPECT_THAT(diagnosis.root_causes.front().subject.ranks, ElementsAre(11));
   EXPECT_THAT(diagnosis.root_causes.front().title, HasSubstr("NVLink 5 of GPU 0000:13:00.0"));
 }

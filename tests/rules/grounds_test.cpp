@@ -24,7 +24,7 @@ std::string built_in_text() {
 
 Grounds built_in() { return read_grounds("grounds.yaml", built_in_text()); }
 
-// "  xid: {...}", with its end.
+// The row of this name, such as "  xid: {...}", with its line end.
 std::string row_of(const std::string& name) {
   const std::string text = built_in_text();
   const std::size_t at = text.find("\n  " + name + ": {") + 1;
@@ -124,7 +124,7 @@ TEST(Grounds, TheStepsAreTheSumAndNameEachTerm) {
 
 TEST(Grounds, AFileThatIsWrongIsRefusedWithItsLine) {
   EXPECT_THAT(complaint_about(with("  host_unknown:", "  host_unheard_of:")),
-              HasSubstr("nothing asks for \"host_unheard_of\""));
+              HasSubstr("unknown name \"host_unheard_of\""));
   EXPECT_THAT(complaint_about(with(row_of("xid"), "")), HasSubstr("\"xid\" is missing"));
   EXPECT_THAT(complaint_about(with("prior: 0.", "prior: 3.")), HasSubstr("between 0 and 1"));
   EXPECT_THAT(complaint_about(with("unseen: true", "unseen: maybe")),

@@ -1,4 +1,4 @@
-// What a diagnosis tells besides its findings.
+// What a diagnosis says besides its findings.
 #include "rules/answer/incident.h"
 
 #include <gmock/gmock.h>
@@ -18,7 +18,7 @@ using testing::IsEmpty;
 using testing::Not;
 using testing::SizeIs;
 
-// Rank 11, on node-1, never enters the last call; what its kernel says is up to the test.
+// Rank 11, on node-1, never enters the last call; a test adds what its kernel says.
 Job hung_job(int hosts = 2) {
   Job job;
   const int size = 8 * hosts;
@@ -147,7 +147,7 @@ TEST(Timeline, IsInOrderOfTheCorrectedTimes) {
   job.clock = at(100);
   job.call(ranks(0, 32), all_reduce(), 100);
   job.call(all_but(11, 32), all_reduce());
-  job.xid("node-1", Job::gpu_of(11), 79, at(420));  // in truth at 120
+  job.xid("node-1", Job::gpu_of(11), 79, at(420));  // at 120 by the other clocks
   job.xid("node-2", Job::gpu_of(17), 45, at(200));
   const Diagnosis diagnosis = job.diagnosis();
   ASSERT_GE(diagnosis.timeline.size(), 2U);

@@ -62,7 +62,7 @@ TEST(Inference, WhatIsStatedIsLessSureWhereRanksWereNotHeardButForTheirAbsence) 
   state_confidence(load_catalog().grounds, heard, 0);
   state_confidence(load_catalog().grounds, unheard, 1);
   EXPECT_LT(unheard[0].finding().confidence, heard[0].finding().confidence);
-  EXPECT_THAT(unheard[0].steps.back().why, HasSubstr("were not heard"));
+  EXPECT_THAT(unheard[0].steps.back().why, HasSubstr("no line was seen"));
   EXPECT_EQ(unheard[1].finding().confidence, heard[1].finding().confidence);
 }
 

@@ -1,4 +1,4 @@
-// JAX's coordination service: who did not come to a barrier, and who fell silent.
+// JAX's coordination service: tasks that did not come to a barrier, and tasks that fell silent.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

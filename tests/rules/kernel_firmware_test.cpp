@@ -1,5 +1,5 @@
-// Records of errors that the firmware hands to the kernel: their lines are one finding, about the
-// part that they name, and those of an earlier boot are the past.
+// Error records that the firmware hands to the kernel. The lines of a record are one finding about
+// the part that they name; records of an earlier boot belong to the past.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@ using testing::IsEmpty;
 
 constexpr int kStart = 1'800'000'000;
 
-// Seconds after the job began, `up` seconds after the host did.
+// Seconds after the job began, on a host that had been up for `up` seconds then.
 EventTime up_at(double second, double up = 86'400) {
   const auto us = static_cast<std::int64_t>(second * 1e6);
   EventTime time = EventTime::at(Timestamp(std::chrono::microseconds(kStart * 1'000'000LL + us)));
@@ -22,7 +22,7 @@ EventTime up_at(double second, double up = 86'400) {
   return time;
 }
 
-// As NCCL prints it.
+// NCCL's lines have no uptime.
 EventTime without_uptime(EventTime time) {
   time.uptime_us.reset();
   return time;

@@ -1,5 +1,5 @@
-// What kernels tell, and whether it mattered to the job: each fault beside a twin in which the same
-// lines are old, of a bystander, or harmless.
+// What kernels report, and whether it mattered to the job. Each fault has a twin job in which the
+// same lines are old, about a bystander, or harmless.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ EventTime day_up_at(double second) {
   return time;
 }
 
-// Sixteen ranks on two hosts made calls for a minute; rank 3 is late to the last one.
+// Sixteen ranks on two hosts make calls for a minute; rank 3 never makes the last one.
 Job minute_long_job() {
   Job job;
   job.clock = day_up_at(0);
@@ -37,7 +37,7 @@ Job minute_long_job() {
   return job;
 }
 
-const std::string kGpu3 = Job::gpu_of(3);  // of rank 3, and of rank 11 on node-1
+const std::string kGpu3 = Job::gpu_of(3);  // of rank 3, and also of rank 11 on node-1
 
 const Finding* finding_named(const std::vector<Finding>& findings, std::string_view cause) {
   for (const Finding& finding : findings)
@@ -552,10 +552,10 @@ TEST(KernelHosts, AHostThatStartedAnewWhileTheJobRanWentDown) {
   job.boot("node-0", boot);
   const Diagnosis diagnosis = job.diagnosis();
   ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("host.down"));
-  EXPECT_THAT(diagnosis.root_causes.front().title, HasSubstr("without having been shut down"));
+  EXPECT_THAT(diagnosis.root_causes.front().title, HasSubstr("rebooted without a shutdown"));
 }
 
-// NCCL's lines have no stamps; that of the GPU names the rank's process.
+// NCCL's lines have no time stamps. The line of the Xid has one, and names the rank's process.
 TEST(KernelHosts, AnXidOfARankDatesAJobWhoseOwnLinesHaveNoTime) {
   const auto verdict_on = [](std::int64_t pid, double reboot) {
     Job job;
@@ -620,8 +620,7 @@ TEST(KernelHosts, HeatOfACpuSlowsAndStopsNobody) {
   expect_no_cause(diagnosis, "host.cpu_hang");
 }
 
-// --- What no signature knows
-// ----------------------------------------------------------------------
+// --- What no signature knows --------------------------------------------------------------------
 
 const std::string kUnread = "NVRM: kfspPollForResponse_IMPL: FSP command timed out";
 
@@ -705,7 +704,7 @@ TEST(Kernel, AWatchdogOfAnInterfaceNamesIt) {
   EXPECT_THAT(diagnosis.root_causes.front().title, testing::HasSubstr("ens7 on node-0 stopped"));
 }
 
-// Nobody asks whether it was in the job's time where no job is: what ails the host?
+// Without a job, it does not matter when the fault was: the only question is what is wrong here.
 TEST(Kernel, WithoutALineOfAJobAFaultIsSurerThanBesideAJobOfAnOpenTime) {
   const auto sureness = [](bool with_job) {
     Job job;

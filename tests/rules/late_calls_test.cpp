@@ -1,4 +1,4 @@
-// Calls that are dated: whom all others wait for in each step.
+// Dated calls: the rank that all others wait for in each step.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,8 +16,8 @@ using testing::IsEmpty;
 
 const Timestamp kStart{std::chrono::sys_days{std::chrono::year{2026} / 6 / 3} + 5h};
 
-// Steps of a second with three calls each. `late_by` tells how late a rank makes the first call of
-// a step; the others of the step follow at once.
+// Steps of a second with three calls each. `late_by` is how late a rank makes the first call of a
+// step; its other calls of the step follow at once.
 struct Steps {
   int ranks = 4;
   int steps = 12;
@@ -91,7 +91,7 @@ TEST(LateCalls, NobodyIsAStragglerWhere) {
   }
 }
 
-// Rank 8 is the only one of its host here, and its clock may be wrong.
+// Rank 8 is the only rank of its host here, so its clock may be wrong.
 TEST(LateCalls, ARankWithoutAPeerOnItsHostMayHaveAClockThatIsWrong) {
   const Diagnosis diagnosis =
       job_of({.ranks = 9, .late_by = [](int rank, int) { return rank == 8 ? 600ms : 0ms; }})
@@ -99,7 +99,7 @@ TEST(LateCalls, ARankWithoutAPeerOnItsHostMayHaveAClockThatIsWrong) {
   EXPECT_THAT(diagnosis.root_causes, IsEmpty());
 }
 
-// A CPU that lags behind while the others run ahead: nobody waits.
+// The CPU of rank 2 lags behind while those of the other ranks run ahead: nobody waits.
 TEST(LateCalls, ARankThatLagsWhileTheOthersGoOnKeepsNobodyWaiting) {
   Job job;
   job.clock = EventTime::at(kStart);

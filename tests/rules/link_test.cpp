@@ -100,7 +100,7 @@ TEST(Link, ARankThatIsBehindForItselfFollowsFromNoOtherRanksFault) {
   EXPECT_THAT(all[0].finding().explains, ElementsAre("f2"));
 }
 
-// Each of them explains the next, and the last one the first.
+// Each class explains the next, and the last class explains the first.
 Catalog ring_of(const std::vector<std::string>& classes) {
   std::vector<CausalLink> links;
   for (std::size_t i = 0; i < classes.size(); ++i)
@@ -171,7 +171,7 @@ TEST(Link, NothingIsLeftInRings) {
   link(catalog_of(std::move(links)), all);
   std::size_t count = 0;
   for (const Candidate& one : all) count += one.effects.size();
-  EXPECT_EQ(count, 6U);  // of four in a row, each explains what comes after it
+  EXPECT_EQ(count, 6U);  // four in a row: each explains all that come after it
 }
 
 TEST(Link, WhatIsMuchLessFirmDoesNotSwallowWhatTellsItsOwnReason) {
@@ -184,7 +184,7 @@ TEST(Link, WhatIsMuchLessFirmDoesNotSwallowWhatTellsItsOwnReason) {
   link(catalog, all);
   EXPECT_THAT(all[1].explained_by, IsEmpty());
   EXPECT_THAT(all[1].possible_causes[0].rejected, HasSubstr("too uncertain"));
-  EXPECT_THAT(all[2].explained_by, ElementsAre(0));  // a symptom asks for a reason
+  EXPECT_THAT(all[2].explained_by, ElementsAre(0));  // a symptom needs a cause, even an unsure one
 }
 
 TEST(Link, ATextThatNamesItsReasonFollowsFromNothingOfTheWholeHost) {

@@ -1,4 +1,4 @@
-// What shows with time in a job that is being watched.
+// What shows only as time passes in a job that is being watched.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ using testing::Not;
 
 constexpr seconds kStall{120};
 
-// A job whose ranks' logs are streams that stay open, and arrive when the test says.
+// The ranks' logs are streams that stay open; their lines arrive when the test says so.
 class LiveStall : public testing::Test {
  protected:
   LiveStall() {
@@ -67,7 +67,7 @@ class LiveStall : public testing::Test {
 };
 
 TEST_F(LiveStall, FindsNothingInAnHourOfSourcesAMinuteApart) {
-  // Rank r's lines come 2 r seconds late; each calls every ten seconds.
+  // The lines of rank r come 2 r seconds late; each rank makes a call every ten seconds.
   for (int second = 0; second < 3600; second += 2) {
     for (int rank = 0; rank < kRanks; ++rank) {
       const int own = second - rank * 2 + rank * 2 % 10;
@@ -179,7 +179,7 @@ TEST_F(LiveStall, GivesAHostTimeToComeBackAfterTheServiceWasDown) {
 }
 
 TEST_F(LiveStall, CallsNobodySilentBecauseOthersComeLate) {
-  // All stop together; a few come by a faster way than the rest.
+  // All ranks stop together. The lines of ranks 0 to 2 come by a faster way, so they end first.
   for (int second = 0; second < 60; second += 10) {
     for (int rank = 0; rank < kRanks; ++rank) {
       job.warn(rank, "loss is finite");
@@ -201,7 +201,7 @@ TEST_F(LiveStall, CallsNobodySilentBecauseOthersComeLate) {
 }
 
 TEST_F(LiveStall, FindsTheRankThatIsSilentWhileItsPeersWrite) {
-  // Nothing tells who stands where: only what programs print.
+  // No line shows where a rank stands; there are only lines that the programs print.
   for (int second = 0; second < 300; second += 10) {
     pass(seconds{10});
     for (int rank = 0; rank < kRanks; ++rank) {

@@ -26,12 +26,12 @@ Job pipeline(int stages, int microbatches) {
   return job;
 }
 
-// As a framework makes it of Send and Recv; rank `out` takes no part.
+// An all-to-all as frameworks make it, of Sends and Recvs; rank `out` takes no part.
 void all_to_all(Job& job, int ranks, int out = -1) {
   for (int rank = 0; rank < ranks; ++rank)
     for (int peer = 0; peer < ranks; ++peer) {
       if (rank == out) continue;
-      // Every pair another size, and nothing at all between some.
+      // Sizes differ between pairs, and some pairs exchange nothing.
       const auto size = [](int from, int to) {
         return static_cast<std::uint64_t>((from * 7 + to) % 5 * 100);
       };
@@ -66,7 +66,7 @@ TEST(PointToPoint, ACallThatMovesNothingNeedsNoCounterpart) {
 TEST(PointToPoint, AStageThatStoppedIsNamedAndNotThoseThatWaitForIt) {
   Job job = pipeline(4, 5);
   job.exchange(0, 1);
-  job.call({1}, send_to(2));  // and stage 2 never receives it
+  job.call({1}, send_to(2));  // stage 2 never receives it
   job.call({3}, recv_from(2));
   job.call({0}, recv_from(1));
   Diagnosis diagnosis = job.diagnosis();
@@ -75,8 +75,8 @@ TEST(PointToPoint, AStageThatStoppedIsNamedAndNotThoseThatWaitForIt) {
   const Finding& finding = diagnosis.root_causes.front();
   EXPECT_THAT(finding.subject.ranks, ElementsAre(2));
   EXPECT_EQ(finding.title,
-            "Rank 2 on node-0 never called Recv #6 from rank 1 on communicator world, for which 2 "
-            "peers wait");
+            "Rank 2 on node-0 never called Recv #6 from rank 1 on communicator world; 2 peers wait "
+            "for it");
   EXPECT_GE(finding.confidence, 0.75);
   EXPECT_EQ(finding.evidence[0].source, "rank-2.log");
   EXPECT_EQ(finding.evidence[1].text, "rank 1 calls Send(count 8, float32, peer 2)");
@@ -99,7 +99,7 @@ TEST(PointToPoint, StagesThatWaitForAStoppedOneAreNotBehindInTheCollectiveThatFo
   job.call({3}, recv_from(2), 1, "pipe-0");
   for (int rank = 4; rank < 8; ++rank)
     job.call({rank}, all_reduce(), 1, fmt::format("data-{}", rank % 4));
-  // Only stages 1 and 3 are held up by 2; stage 0 goes on.
+  // Rank 2 holds up only stages 1 and 3; stage 0 goes on.
   job.call({0}, all_reduce(), 1, "data-0");
   Diagnosis diagnosis = job.diagnosis();
   ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("collective.rank_behind"));
@@ -144,7 +144,7 @@ TEST(PointToPoint, ACallLeftOutIsFoundThoughTheNextOneTookItsPlace) {
   Job job = pipeline(3, 2);
   job.call(ranks(0, 3), all_reduce());
   job.call({0},
-           send_to(1));  // rank 1 leaves out this one and takes each later one for the one before
+           send_to(1));  // rank 1 leaves out this Recv, so each later Recv takes an earlier Send
   for (int step = 0; step < 3; ++step) {
     for (int i = 0; i < 4; ++i) microbatch(job, 3);
     if (step < 2) job.call(ranks(0, 3), all_reduce());
@@ -153,8 +153,8 @@ TEST(PointToPoint, ACallLeftOutIsFoundThoughTheNextOneTookItsPlace) {
   ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("software.p2p_mismatch"));
   EXPECT_THAT(diagnosis.root_causes.front().subject.ranks, ElementsAre(0, 1));
   EXPECT_EQ(diagnosis.root_causes.front().title,
-            "Rank 1 made only 10 Recvs from rank 0 before a collective that both went on to, one "
-            "or more too few (communicator world)");
+            "Rank 1 made only 10 Recvs from rank 0 before a collective that both entered: at least "
+            "one too few (communicator world)");
 }
 
 TEST(PointToPoint, WhoTookNoPartInAnAllToAllIsNamedAlone) {
@@ -209,7 +209,7 @@ TEST(PointToPoint, ACircleThatWaitsForAStoppedRankIsNotAccused) {
   job.join_all(4);
   job.call({0}, send_to(1));
   job.call({1}, send_to(0));
-  job.call({1}, recv_from(3));  // 3 stopped, so nobody can say what 0 and 1 would have done
+  job.call({1}, recv_from(3));  // 3 stopped, so nothing shows what 0 and 1 would have done
   EXPECT_THAT(job.diagnosis().ranks.behind, ElementsAre(3));
   EXPECT_THAT(causes(job.diagnosis().root_causes), ElementsAre("collective.rank_behind"));
 }

@@ -40,7 +40,7 @@ TEST(PastOffences, OfAPortAreSaidOfThatPortAlone) {
   ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("network.link_errors"));
   const Finding& finding = diagnosis.root_causes.front();
   EXPECT_THAT(finding.title, HasSubstr("; this port failed 3 earlier jobs in the same way"));
-  EXPECT_THAT(finding.actions.front().what, HasSubstr("keep it out of scheduling"));
+  EXPECT_THAT(finding.actions.front().what, HasSubstr("Keep this port out of scheduling"));
   EXPECT_THAT(finding.evidence.back().source, HasSubstr("job a: log"));
 }
 

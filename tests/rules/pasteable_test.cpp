@@ -1,4 +1,4 @@
-// Every command that is printed can be pasted: a shell reads it, and nothing is left to fill in.
+// Every printed command can be pasted: a shell can parse it, and nothing is left to fill in.
 #include "rules/answer/pasteable.h"
 
 #include <fmt/format.h>
@@ -20,7 +20,7 @@ void add(const std::vector<Action>& actions, std::set<std::string>& commands) {
   for (const Action& action : actions) commands.insert(action.command);
 }
 
-// What the catalog would have people run.
+// The commands that the catalog recommends.
 std::set<std::string> commands_of(const Catalog& catalog) {
   std::set<std::string> commands;
   for (const auto& [cause, advice] : catalog.advice) add(advice.actions, commands);

@@ -1,4 +1,4 @@
-// MTU, paths, hosts and what was measured between them.
+// MTU, paths, hosts and measurements between hosts.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -267,7 +267,7 @@ TEST(Bandwidth, IsHeldAgainstTheOnlyLinkThatTheSameLogNames) {
   const Diagnosis low = tcp("9.1 Gbits/sec", false);
   ASSERT_THAT(causes(low.root_causes), ElementsAre("performance.bandwidth_low"));
   EXPECT_EQ(low.root_causes.front().title, "iperf3 measured 9.1 Gb/s over a link of 200 Gb/s");
-  // One stream is as quick as one core.
+  // One core limits a single stream.
   EXPECT_THAT(tcp("38 Gbits/sec", false).root_causes, testing::IsEmpty());
   EXPECT_THAT(causes(tcp("38 Gbits/sec", true).root_causes),
               ElementsAre("performance.bandwidth_low"));
@@ -281,7 +281,7 @@ TEST(Bandwidth, ATestOfRdmaThatEndedWithAnErrorSaysWhich) {
   const Diagnosis silent = ended("Failed status 12: wr_id 0 syndrom 0x81");
   EXPECT_THAT(causes(silent.root_causes), ElementsAre("network.transport_error"));
   EXPECT_THAT(silent.root_causes.front().title, HasSubstr("got no answer"));
-  // As where the two ends were called with other options.
+  // This also happens where the two ends were started with different options.
   const Diagnosis refused = ended("Failed status 10: wr_id 0 syndrom 0x88");
   EXPECT_THAT(causes(refused.root_causes), ElementsAre("network.transport_error"));
   EXPECT_THAT(refused.root_causes.front().title, HasSubstr("ended with an error: status 10"));

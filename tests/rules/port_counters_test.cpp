@@ -1,4 +1,4 @@
-// What network ports count, and both ends of links, beside what the job's ranks say.
+// Counters of network ports and of both ends of links, beside what the job's ranks say.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -105,7 +105,7 @@ TEST(PortCounters, OfOneSnapshotAreMentionedAndAccuseNobody) {
   EXPECT_THAT(diagnosis.root_causes, IsEmpty());
   ASSERT_THAT(causes(diagnosis.observations), ElementsAre("network.link_errors"));
   EXPECT_EQ(diagnosis.observations.front().title,
-            "node-1/mlx5_3:1: symbol_error is 48211; one reading does not tell when it rose");
+            "node-1/mlx5_3:1: symbol_error is 48211; one reading does not show when it rose");
 }
 
 TEST(PortCounters, ThatBecameFullRoseByAtLeastThat) {
@@ -139,7 +139,7 @@ TEST(PortCounters, ThatWrapGoOnFromZero) {
   const Diagnosis diagnosis = job.diagnosis();
   ASSERT_EQ(causes(diagnosis.root_causes), std::vector<std::string>{"network.transport_error"});
   EXPECT_THAT(diagnosis.root_causes.front().title, HasSubstr("rose by 1000 in 1.0 h"));
-  // Who gets no answer is not who is at fault.
+  // The port that gets no answer need not be at fault.
   EXPECT_THAT(diagnosis.root_causes.front().subject.nics, IsEmpty());
   EXPECT_THAT(diagnosis.root_causes.front().subject.hosts, IsEmpty());
 }
@@ -234,8 +234,7 @@ TEST(PortCounters, ThatRiseSlowlyAreAWarningAndNotWhyARankIsBehind) {
   EXPECT_LE(errors->confidence, 0.5);
 }
 
-// --- Both ends of a link
-// ----------------------------------------------------------------------------
+// --- Both ends of a link ------------------------------------------------------------------------
 
 TEST(Links, WithErrorsAtOneEndNameThatEnd) {
   Job job = sixteen_ranks();
@@ -298,7 +297,7 @@ TEST(Links, ThatWentDownExplainAStall) {
   Job job = stalled_job();
   job.part("node-1", counters_of("mlx5_1", {{"link_downed", "3"}}), at(0));
   job.part("node-1", counters_of("mlx5_1", {{"link_downed", "4"}}), at(kHour));
-  // Nothing is sent any more, so nothing is counted.
+  // Nothing is sent any more, so the counter stands still.
   job.part("node-1", counters_of("mlx5_1", {{"link_downed", "4"}}), at(3 * kHour));
   const Diagnosis diagnosis = job.diagnosis();
   EXPECT_EQ(diagnosis.verdict, Verdict::hang);

@@ -1,4 +1,4 @@
-// Which ports are one, and ports that are down, slow or missing.
+// Which reports are about the same port, and ports that are down, slow or missing.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -128,8 +128,7 @@ TEST(Ports, OfALidWithoutANumberAreTheOneThatTheHostItselfHas) {
   EXPECT_EQ(ports.find_by_device("node-2", "mlx5_3")->records.size(), 2U);
 }
 
-// --- State of ports
-// -----------------------------------------------------------------------------------
+// --- State of ports -----------------------------------------------------------------------------
 
 TEST(PortState, DownWhereTheOtherHostsHaveItUpIsACause) {
   Job job;
@@ -203,7 +202,7 @@ TEST(PortState, OfAdaptersOfAnotherTypeMayDiffer) {
   EXPECT_EQ(job.diagnosis().verdict, Verdict::healthy);
 }
 
-// Of these hosts, the first with all its ports at another rate than the others'.
+// All ports of node-0 have the rate `first`, those of the other hosts the rate `others`.
 Job hosts_at(int hosts, const std::string& first, const std::string& others) {
   Job job;
   job.join_all(8 * hosts);

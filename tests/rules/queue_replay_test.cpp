@@ -1,5 +1,5 @@
-// Ranks go on queueing calls while they wait, some more and some less: who stopped, and who only
-// queued less.
+// Ranks go on queueing calls while they wait, some more and some less: which rank stopped, and
+// which rank only queued less.
 #include "rules/picture/calls/queue_replay.h"
 
 #include <gmock/gmock.h>
@@ -13,7 +13,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// Sixteen ranks on two hosts: a group for each host, and one of all.
+// Sixteen ranks on two hosts: a communicator for each host, and one of all ranks.
 Job two_groups() {
   Job job;
   job.join_all(16);
@@ -25,7 +25,7 @@ Job two_groups() {
   return job;
 }
 
-// Everybody waits in the next call of the world, and has queued some more.
+// The rank waits in the next call of the world and has queued `more` calls after it.
 void queue(Job& job, int rank, int more) {
   job.call({rank}, all_gather(), 1);
   job.call({rank}, all_reduce(), more, fmt::format("t-{}", rank / 8));
@@ -58,7 +58,7 @@ TEST(QueueReplay, ACallThatDoesNotEndAccusesNobodyWhoQueuedLess) {
                           testing::StartsWith("stack of every rank")));
 }
 
-// Groups of two: nothing in the group tells who is wrong, the groups beside it do.
+// In a group of two nothing shows which rank is wrong; the other groups do.
 TEST(CollectiveMismatch, GroupsOfTheSameKindTellWhichOfTwoIsOdd) {
   Job job;
   job.join_all(8);

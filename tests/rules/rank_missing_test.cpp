@@ -18,7 +18,7 @@ Job starting_job(int nranks, const std::vector<int>& those) {
   return job;
 }
 
-// What a process prints before it joins, in the words of versions without a line for the beginning.
+// What a process prints before it joins, in versions that print no line when a join begins.
 void bootstrap(Job& job, int rank, int launcher_rank = -1) {
   Speaker speaker = Job::speaker_of(rank);
   speaker.rank = launcher_rank;
@@ -196,8 +196,7 @@ TEST(MissingRank, EqualHostsOrAStartThatSucceededAccuseNobody) {
   EXPECT_THAT(connected.diagnosis().root_causes, IsEmpty());
 }
 
-// --- One GPU for two ranks
-// --------------------------------------------------------------------------
+// --- One GPU for two ranks ----------------------------------------------------------------------
 
 void begin_on(Job& job, int rank, const std::string& host, const std::string& gpu, bool complete) {
   job.say(Job::source_of(rank), Speaker{host, 1000 + rank, 0, -1},
@@ -252,13 +251,13 @@ TEST(DuplicateGpu, TheSameAddressOnAnotherHostIsNormal) {
 }
 
 TEST(DuplicateGpu, WhatNcclAcceptedIsNotAccused) {
-  // Two machines of one name: NCCL tells them apart, their lines do not.
+  // Two machines have one name: NCCL can tell them apart, but its lines do not.
   Diagnosis diagnosis =
       on_gpus({"0000:1b:00.0", "0000:1b:00.0", "0000:1b:00.0", "0000:1b:00.0"}, true).diagnosis();
   EXPECT_THAT(diagnosis.root_causes, IsEmpty());
 }
 
-// Where a log begins in the middle of the work, it may have been cut at its end as well.
+// A log that begins in mid-run may have been cut at its end as well.
 TEST(RankMissing, IsLessSureWhereTheLogIsAnExcerpt) {
   const auto sureness = [](bool excerpt) {
     Job job;

@@ -1,4 +1,4 @@
-// What NCCL complains of: which of the two ends of a connection is at fault.
+// NCCL's warnings: which of the two ends of a connection is at fault.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -119,13 +119,12 @@ TEST(RemarkCauses, AnEndThatNobodyHeardOfIsAskedFor) {
   EXPECT_THAT(asked, Contains(HasSubstr("NCCL log of rank 1 to 15")));
 }
 
-// --- The far end is gone
-// --------------------------------------------------------------------------
+// --- The far end is gone ------------------------------------------------------------------------
 
 TEST(RemarkCauses, AKilledRankIsNamedAndNotThoseWhoReportIt) {
   Job job = hosts_of_eight();
-  // Rank 11 is killed: it says nothing. Its peers see its connections close, give up, and close
-  // theirs.
+  // Rank 11 is killed and prints nothing. Its peers see its connections close, give up, and close
+  // their own.
   for (int rank : {3, 10, 12}) job.warn(rank, closed_by(1));
   for (int rank : {0, 2, 8, 9, 13}) job.warn(rank, closed_by(0));
   for (int rank : {1, 4, 5, 6, 7, 14, 15}) job.warn(rank, closed_by(1));
@@ -155,7 +154,7 @@ TEST(RemarkCauses, APeerThatSaidWhyItDiedExplainsItsClosedConnections) {
   Job job = hosts_of_eight();
   job.warn(5, "Cuda failure 'an illegal memory access was encountered'");
   for (int rank : {6, 8, 9}) job.warn(rank, closed_by(0));
-  job.warn(0, closed_by(1));  // the reporters close theirs
+  job.warn(0, closed_by(1));  // the ranks that report it close their own
   abort_all(job, 16);
   const Diagnosis diagnosis = look(job);
   EXPECT_EQ(diagnosis.verdict, Verdict::failed);
@@ -175,7 +174,7 @@ TEST(RemarkCauses, AnXidExplainsTheConnectionsOfItsRank) {
   EXPECT_THAT(causes(diagnosis.symptoms), ElementsAre("network.peer_lost"));
 }
 
-// What one build writes the other reads as something else; then both find nobody where they look.
+// Two builds read each other's records wrongly, so each looks for its peer at a wrong place.
 TEST(RemarkEnds, RecordsThatDoNotFitTogetherAreWhyPeersFindNobody) {
   Job job;
   job.warn(0,

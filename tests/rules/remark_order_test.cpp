@@ -1,4 +1,4 @@
-// What NCCL complains of: what came first, what only follows, and what says nothing.
+// NCCL's warnings: which came first, which only follow, and which say nothing.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -46,8 +46,7 @@ TEST(RemarkCauses, WarningsAfterTheProcessWasAbortedAreNoCause) {
   EXPECT_THAT(causes(diagnosis.root_causes), ElementsAre("software.cuda_oom"));
 }
 
-// --- What says nothing by itself
-// ------------------------------------------------------------------
+// --- What says nothing by itself ----------------------------------------------------------------
 
 TEST(RemarkSymptoms, EchoesAloneDoNotTellWhatHappenedAndTheRestIsAskedFor) {
   Job job = hosts_of_eight();
@@ -70,7 +69,7 @@ TEST(RemarkSymptoms, AnEchoBesideACauseIsItsSymptom) {
 }
 
 TEST(RemarkCauses, TwoOfOneClassAndSubjectAreOneFinding) {
-  // Pasted without hosts: nothing tells the two apart but their words.
+  // Pasted without hosts: only their words distinguish the two lines.
   Job job;
   for (const char* text :
        {"Bootstrap : no socket interface found",
@@ -128,7 +127,8 @@ TEST(RemarkSymptoms, AnUnknownWarningThatIsARanksLastWordLeavesTheVerdictOpen) {
   EXPECT_THAT(diagnosis.summary,
               HasSubstr("something that no signature knows; nothing comes after"));
 
-  // Whose log ends with the end of its communicators, or is still being written, said more.
+  // The warning is not the last word if the rank's communicators end after it, or if its log is
+  // still being written.
   Job ended = job;
   for (int rank = 0; rank < 16; ++rank) ended.end(rank, "world", CommunicatorEnding::destroyed);
   EXPECT_EQ(look(ended).verdict, Verdict::healthy);
@@ -165,8 +165,7 @@ TEST(RemarkSymptoms, AbortsWithoutAnythingElseAreHowSomeFrameworksEnd) {
   EXPECT_EQ(look(job).verdict, Verdict::healthy);
 }
 
-// --- Errors that reach nobody
-// ---------------------------------------------------------------------
+// --- Errors that reach nobody -------------------------------------------------------------------
 
 TEST(RemarkCauses, VersionsThatSwallowErrorsHangWhereOthersFail) {
   for (const auto& [version, verdict] :
@@ -209,8 +208,7 @@ TEST(RemarkCauses, VersionsAreComparedByNumber) {
   EXPECT_FALSE(swallows_transfer_errors("a word"));
 }
 
-// --- Size
-// -----------------------------------------------------------------------------------------
+// --- Size ---------------------------------------------------------------------------------------
 
 TEST(RemarkCauses, AStormOfWarningsIsOneFindingWithItsCount) {
   Job job = hosts_of_eight();

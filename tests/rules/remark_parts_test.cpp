@@ -1,4 +1,4 @@
-// What NCCL complains of: one process, host, GPU or port by itself.
+// NCCL's warnings: those about one process, host, GPU or port by itself.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -153,8 +153,7 @@ TEST(RemarkCauses, AFallbackToSocketsSlowsAndFailsNothing) {
   EXPECT_THAT(diagnosis.root_causes.front().subject.hosts, ElementsAre("node-1"));
 }
 
-// --- Ports
-// ----------------------------------------------------------------------------------------
+// --- Ports --------------------------------------------------------------------------------------
 
 TEST(RemarkCauses, APortThatWentDownExplainsTheRetriesThatFollow) {
   Job job = hosts_of_eight();

@@ -1,4 +1,4 @@
-// What ncclras, NCCL's Inspector and proxy dumps say of a job, and what is made of it.
+// What ncclras, NCCL's Inspector and proxy dumps say of a job, and what a diagnosis makes of it.
 #include "rules/detect/reported.h"
 
 #include <gmock/gmock.h>
@@ -69,7 +69,7 @@ class Reported : public testing::Test {
     report.error = error;
     job.report(report, fmt::format("Rank {} is {}", rank, state));
   }
-  // As ncclras prints it for people.
+  // In the form that ncclras prints for people.
   void text_report(int late, std::uint64_t count, std::uint64_t peers) {
     open();
     communicator("RUNNING", "MISMATCH");
@@ -192,7 +192,7 @@ TEST_F(Reported, WhoWaitsInAnotherCommunicatorIsNoOrigin) {
   open(true);
   communicator("RUNNING", "MISMATCH", 8);
   communicator("RUNNING", "MISMATCH", 2, "0xb0b");
-  // In the world rank 1 is last, because it waits for rank 5 in a communicator of the two.
+  // Rank 1 is last in the world because it waits for rank 5 in a communicator of these two.
   for (int rank = 0; rank < 8; ++rank) {
     state(rank, "running", 8);
     if (rank == 5) continue;

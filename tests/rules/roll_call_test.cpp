@@ -1,5 +1,5 @@
-// How many ranks a job has, where NCCL's lines do not tell, and what is said of those that have
-// sent nothing.
+// How many ranks a job has where NCCL's lines do not say, and what is said of ranks that have sent
+// nothing.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -111,7 +111,7 @@ TEST(RollCall, KnowsThatThereAreRanksBetweenThoseThatALauncherNumbered) {
               Contains(Field(&MissingEvidence::what, "the NCCL log of rank 5")));
 }
 
-// A file may be named by a number of any kind.
+// The number in a file's name may count anything.
 TEST(RollCall, TakesNoNumberOfAFileForTheNumberOfRanks) {
   Job job;
   for (const int rank : {0, 2, 3}) time_out(job, {"j", "12.log", "", -1}, rank);

@@ -1,4 +1,4 @@
-// Settings whose value stands in the line behind their name.
+// Settings whose value stands in the line after their name.
 #include <gtest/gtest.h>
 
 #include <string>

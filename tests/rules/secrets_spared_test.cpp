@@ -1,4 +1,5 @@
-// Secrets spares its patterns most lines. Here they are tried on each, as what it must agree with.
+// Secrets does not try its patterns on most lines. SlowSecrets tries them on each line, and both
+// must hide the same.
 #include <gtest/gtest.h>
 #include <re2/re2.h>
 
@@ -36,7 +37,7 @@ class SlowSecrets {
   std::string hidden(const std::string& line, bool is_cut) const {
     std::string result = line;
     OpenSecret open;
-    none_.hide(line, is_cut, open, result);  // what reads like a private key
+    none_.hide(line, is_cut, open, result);  // hides what reads like a private key
     Unescaped text(line);
     for (int level = 0; level == 0 || (level <= 8 && text.take_back_one()); ++level)
       for (const Shape& shape : shapes_) {

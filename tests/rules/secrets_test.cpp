@@ -45,7 +45,7 @@ TEST(Secrets, OfSixtyShapesAreHiddenInPlaceAndWhatLooksAlikeStays) {
   EXPECT_GE(ids.size(), 60U);
 }
 
-// A body may end in the midst of a secret: what was held of it is hidden, and so is the rest.
+// A body may end inside a secret: its first part is hidden, and so is the rest.
 TEST(Secrets, HiddenInAHalfAreHiddenInTheWhole) {
   for (const SecretShape& shape : shipped().shapes())
     for (const std::string& sample : shape.samples) {
@@ -104,7 +104,7 @@ TEST(Secrets, AreRefusedWithTheFileTheLineAndTheMend) {
        "has no group (?P<secret>...)"},
       {"no expression",
        "literals: [BADGE-]\n    pattern: 'BADGE-(?P<secret>'\n    samples: [BADGE-4]",
-       "is no regular expression"},
+       "is not a valid regular expression"},
       {"a short literal", "literals: [BA]\n    pattern: 'BA(?P<secret>\\d)'\n    samples: [BA4]",
        "is too short"},
       {"a sample that shows it",

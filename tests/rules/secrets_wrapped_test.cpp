@@ -1,5 +1,5 @@
-// Lines come within others: in strings of JSON, in quotes, coloured, behind labels, and cut where a
-// body ends. What is secret in a line is in none of these, and what is not stays in all.
+// Lines come inside other text: in JSON strings, in quotes, coloured, behind labels, and cut where
+// a body ends. In all of these, the secrets of a line are hidden and the rest of it stays.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -44,7 +44,7 @@ struct Wrap {
   std::string name;
   std::string before;
   std::string after;
-  std::function<std::string(const std::string&)> written;  // how a text stands in it
+  std::function<std::string(const std::string&)> written;  // how a text is written inside it
 };
 
 std::string unchanged(const std::string& text) { return text; }
@@ -78,7 +78,7 @@ std::vector<Wrap> quotes() {
           {"double quotes", "RuntimeError(\"", "\")", unchanged}};
 }
 
-// The pieces of a line that become stars, if they are long enough to tell them from other text.
+// The pieces of a line that become stars, if they are long enough not to occur by chance.
 std::vector<std::string> secrets_of(const std::string& line) {
   constexpr std::size_t kLeast = 6;
   std::vector<std::string> secrets;
@@ -160,7 +160,7 @@ TEST(SecretsWrapped, WhatLooksAlikeStays) {
   }
 }
 
-// As trainers, servers of models, kernels and agents of nodes speak of tokens, keys and passwords.
+// How trainers, model servers, kernels and node agents speak of tokens, keys and passwords.
 const char* const kSaidOften[] = {
     "number of tokens per batch: 1048576, tokens: [1, 2, 3]",
     "iteration 40/ 5000 | consumed tokens: 83886080 | elapsed time per iteration (ms): 812.5",
@@ -221,7 +221,7 @@ TEST(SecretsWrapped, WhatIsSaidOftenStays) {
   }
 }
 
-// Of records of JSON each holds a line of the key.
+// Each record holds one line of the key.
 TEST(SecretsWrapped, OfAPrivateKeyAllRecordsAreHidden) {
   const std::string run = expanded_sample("<64>");
   const struct {
@@ -281,7 +281,7 @@ TEST(SecretsWrapped, WhatOthersPrintBetweenTheLinesOfAKeyStays) {
   EXPECT_EQ(line, "[rank0]: ********");
 }
 
-// However long a line is, what it holds is found in bounded memory.
+// Secrets are found in lines of any length, in bounded memory.
 TEST(SecretsWrapped, AreHiddenInALongLine) {
   const std::string password = "\\\"password\\\": \\\"q7Xm2Kd9Rw4T\\\"";
   for (const std::size_t before : {0U, 262100U, 262140U, 262144U, 600000U}) {

@@ -84,7 +84,7 @@ TEST(SettingsCatalog, KnowsVariablesThatAreNotWhatTheyAreTakenFor) {
   };
   for (const Row& row : {Row{"TORCH_NCCL_TRACE_BUFFER_SIZE", "209715200", "entries, not bytes"},
                          Row{"TORCH_NCCL_TRACE_BUFFER_SIZE", "20000", ""},
-                         Row{"TORCH_NCCL_TRACE_BUFFER_SIZE", "0", "is off"},
+                         Row{"TORCH_NCCL_TRACE_BUFFER_SIZE", "0", "switches off"},
                          Row{"TORCH_FR_BUFFER_SIZE", "1000000000", "entries, not bytes"},
                          Row{"NCCL_DEBUG_FILE", "/tmp/nccl.%h.%d", "only %h (host) and %p"},
                          Row{"NCCL_DEBUG_FILE", "/tmp/nccl.%h.%p", ""},
@@ -94,14 +94,14 @@ TEST(SettingsCatalog, KnowsVariablesThatAreNotWhatTheyAreTakenFor) {
                          Row{"NCCL_DEBUG", "1", "anything else switches the lines off"},
                          Row{"NCCL_ASYNC_ERROR_HANDLING", "1", "TORCH_NCCL_ASYNC_ERROR_HANDLING"},
                          Row{"NCCL_BLOCKING_WAIT", "1", "TORCH_NCCL_BLOCKING_WAIT"},
-                         Row{"TORCH_NCCL_BLOCKING_WAIT", "1", "no watchdog"},
+                         Row{"TORCH_NCCL_BLOCKING_WAIT", "1", "disables the watchdog"},
                          Row{"TORCH_NCCL_BLOCKING_WAIT", "0", ""},
                          Row{"NCCL_IB_TIMEOUT", "22", ""},
                          Row{"NCCL_IB_TIMEOUT", "600", "an exponent"},
                          Row{"NCCL_SOCKET_IFNAME", "eth0", ""},
-                         Row{"NCCL_SOCKET_IFNAME", "mlx5_0", "named by NCCL_IB_HCA"},
+                         Row{"NCCL_SOCKET_IFNAME", "mlx5_0", "NCCL_IB_HCA takes"},
                          Row{"NCCL_IB_HCA", "mlx5_bond_0", ""},
-                         Row{"NCCL_IB_HCA", "ens10f0np0", "named by NCCL_SOCKET_IFNAME"},
+                         Row{"NCCL_IB_HCA", "ens10f0np0", "NCCL_SOCKET_IFNAME takes"},
                          Row{"TORCH_NCCL_DEBUG_INFO_TEMP_FILE", "/shared/dumps/", "not a folder"},
                          Row{"TORCH_NCCL_DEBUG_INFO_TEMP_FILE", "/shared/dumps/rank_", ""}}) {
     const std::string why = told(row.variable, row.value);
@@ -138,17 +138,17 @@ TEST(SettingsFile, IsRefusedWithTheLineAndTheMend) {
             "settings.yaml:2: \"environment A\" is listed twice, first in line 2; remove one of "
             "the two");
   EXPECT_EQ(complaint_about("compare:\n- settings: [\"A*B\"]\n  between: ranks\n" + tail),
-            "settings.yaml:2: \"A*B\" has a * in it; put it at the end");
+            "settings.yaml:2: \"A*B\" has a * before its end; put it at the end");
   EXPECT_EQ(
       complaint_about("compare:\n- settings: [A]\n  between: ranks\n  confidence: much\n" + tail),
-      "settings.yaml:4: confidence \"much\" is not between 0 and 1; write one that is");
+      "settings.yaml:4: confidence \"much\" is not between 0 and 1; write such a number");
   EXPECT_EQ(
       complaint_about("compare:\n- settings: [A]\n  between: ranks\n  class: config.gdr\n" + tail)
           .substr(0, 50),
       "settings.yaml:4: class \"config.gdr\" is unknown; us");
   EXPECT_EQ(complaint_about("compare: []\nsuspicious:\n- setting: A\n  values: [\"*\"]\n"
                             "  at_least: many\n  why: w\n"),
-            "settings.yaml:5: at_least \"many\" is not a whole number; write 100");
+            "settings.yaml:5: at_least \"many\" is not a whole number; write one such as 100");
   EXPECT_EQ(complaint_about("compare: []\nsuspicious:\n- setting: A\n  values: [\"1\"]\n"),
             "settings.yaml:3: why is missing; add \"why:\" to this entry");
   EXPECT_EQ(

@@ -112,7 +112,7 @@ TEST(ShippedSignatures, RecoverAndExcuseOnlyWhatThereIs) {
         EXPECT_NE(shipped().find(id), nullptr) << signature.id << " names " << id;
 }
 
-// Kernel logs are long, and how far the search may stride is up to the shortest literal.
+// Kernel logs are long, and the search can only stride as far as the shortest literal is long.
 TEST(ShippedSignatures, OfTheKernelLookForTextsThatAreLongEnoughToBeFast) {
   for (const MessageSignature& signature : shipped().all()) {
     if (signature.dialect != "kernel") continue;
@@ -224,7 +224,7 @@ TEST(Signatures, KeepFieldsShortAndBytesAsTheyAre) {
 
 TEST(Signatures, RefuseWhatCannotBeUsedNamingFileAndId) {
   EXPECT_EQ(refusal_of({signature("a.b", "some", "(some")}),
-            "ours.yaml:1: a.b: pattern does not compile: missing ): (some; mend it");
+            "ours.yaml:1: a.b: pattern does not compile: missing ): (some; correct it");
   EXPECT_EQ(refusal_of({signature("a.b", "abc", "abc")}),
             "ours.yaml:1: a.b: literal \"abc\" is too short; write at least 4 characters");
   MessageSignature none = signature("a.b", "x", "some");
@@ -245,17 +245,20 @@ TEST(SignatureSamples, AreHeldAgainstThePattern) {
   EXPECT_THAT(
       problems_of(one),
       ElementsAre(
-          "ours.yaml:1: a.b: confidence 1.5 is none; use a number above 0, at most 1",
-          "ours.yaml:1: a.b: level \"warning\" is none of NCCL's; use warn, info, abort, trace, "
-          "call or version",
+          "ours.yaml:1: a.b: confidence 1.5 is not valid; use a number above 0 and at most 1",
+          "ours.yaml:1: a.b: level \"warning\" is not a level of NCCL; use warn, info, abort, "
+          "trace, call or version",
           "ours.yaml:1: a.b: placeholder {who} is unknown; use {host}, {rank}, {gpu} or a group of "
           "the pattern, (?P<who>...)",
-          "ours.yaml:1: a.b: pattern does not match the sample \"disk full\"; mend one of the two",
-          "ours.yaml:1: a.b: no literal is in the sample \"disc full on /data\"; name one that is",
-          "ours.yaml:1: a.b: pattern matches \"disk full on /tmp\", which it must not; mend one of "
-          "the two"));
-  EXPECT_THAT(problems_of(signature("a.b", "some", "(some)?")),
-              ElementsAre("ours.yaml:1: a.b: pattern matches an empty line; make it say more"));
+          "ours.yaml:1: a.b: pattern does not match the sample \"disk full\"; correct the pattern "
+          "or the sample",
+          "ours.yaml:1: a.b: the sample \"disc full on /data\" holds none of the literals; add one "
+          "that it holds",
+          "ours.yaml:1: a.b: pattern matches \"disk full on /tmp\", which it must not; correct the "
+          "pattern or the sample"));
+  EXPECT_THAT(
+      problems_of(signature("a.b", "some", "(some)?")),
+      ElementsAre("ours.yaml:1: a.b: pattern matches an empty line; make it more specific"));
 }
 
 constexpr const char* kWhole = R"(
@@ -312,7 +315,7 @@ TEST(SignatureFile, IsRefusedWithTheLineAndTheMend) {
   };
   const Case cases[] = {
       {"no YAML", "- id: [a\n- b: c\n",
-       "ours.yaml:2: end of sequence flow not found; mend the YAML there"},
+       "ours.yaml:2: end of sequence flow not found; correct the YAML there"},
       {"no list", "id: a.b\n",
        "ours.yaml:1: this is not a list; write signatures, each with an id"},
       {"no id", "- class: nccl.error\n  title: t\n" + sound,

@@ -1,4 +1,4 @@
-// Ranks that leave out one of many calls that are all alike.
+// Ranks that leave out one of many identical calls.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,8 +10,8 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// All ranks call on their group and on the world in turns; `skips` leaves out the world's call of
-// one step.
+// All ranks call on their group and on the world in turn; rank `skips` leaves out the world's call
+// of step `at_step`.
 Job alternating_job(int skips, int at_step, int steps) {
   Job job;
   job.join_all(16, "world");
@@ -31,7 +31,7 @@ TEST(Skipped, OneOfManyAlikeIsNamedWithWhatIsLeftOpen) {
   const Finding& first = diagnosis.root_causes.front();
   EXPECT_EQ(first.cause, "software.collective_skipped");
   EXPECT_THAT(first.subject.ranks, ElementsAre(5));
-  EXPECT_THAT(first.title, HasSubstr("identical calls leave open"));
+  EXPECT_THAT(first.title, HasSubstr("one of several identical calls"));
   EXPECT_EQ(diagnosis.root_causes.size(), 1u);
 }
 
@@ -48,7 +48,7 @@ TEST(Skipped, OneOfARunThatADifferentCallEndsIsLeftOpenToo) {
   const Finding& first = diagnosis.root_causes.front();
   EXPECT_EQ(first.cause, "software.collective_skipped") << first.title;
   EXPECT_THAT(first.subject.ranks, ElementsAre(3));
-  EXPECT_THAT(first.title, HasSubstr("identical calls leave open"));
+  EXPECT_THAT(first.title, HasSubstr("or an identical call just before it"));
 }
 
 TEST(Skipped, TheLastOneIsNamedWithTheCall) {
@@ -96,7 +96,7 @@ TEST(Skipped, WithOneCommunicatorAloneItIsSaidThatAnyMayBeMissing) {
   EXPECT_THAT(diagnosis.root_causes.front().subject.ranks, ElementsAre(3));
   ASSERT_FALSE(diagnosis.root_causes.front().actions.empty());
   EXPECT_THAT(diagnosis.root_causes.front().actions.front().what,
-              HasSubstr("cannot tell which one"));
+              HasSubstr("cannot show which one"));
 }
 
 }  // namespace

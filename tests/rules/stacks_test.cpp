@@ -1,4 +1,4 @@
-// Stacks as witnesses: whose main thread is not where those of its peers are.
+// Stacks as witnesses: the rank whose main thread is not where the main threads of its peers are.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -40,7 +40,7 @@ const Finding* behind(const Diagnosis& diagnosis) {
   return found == diagnosis.root_causes.end() ? nullptr : &*found;
 }
 
-// What the odd one does, and what is said of it.
+// What the odd rank does, and the words that the title has for it.
 struct Row {
   Frames frames;
   std::string words;
@@ -57,7 +57,7 @@ const std::vector<Row> kRows = {
 
 TEST(Stacks, TheRankWhoseStackIsNotInTheCollectiveIsNamedWithWhatItDoes) {
   for (const Row& row : kRows) {
-    Job job;  // by the pids of its processes
+    Job job;  // its ranks are known by the pids of their processes
     job.join_all(8);
     for (int rank = 0; rank < 8; ++rank)
       dump(job, "stacks.txt", py_spy(1000 + rank, rank == 5 ? row.frames : kInAllReduce));
@@ -70,7 +70,7 @@ TEST(Stacks, TheRankWhoseStackIsNotInTheCollectiveIsNamedWithWhatItDoes) {
   }
 }
 
-// Who goes on was asked while it ran.
+// A rank that goes on was only sampled while it ran.
 TEST(Stacks, BelowWhichARankPrintsStepsTellNothing) {
   const auto job_with_steps_of = [](const std::vector<int>& going_on) {
     Job job;
@@ -144,7 +144,7 @@ TEST(Stacks, NobodyIsNamedWhere) {
   }
 }
 
-// item() waits in C: a stack ends at the line that calls it.
+// item() waits in C, so a stack ends at the line that calls it.
 TEST(Stacks, ThoseWhoStandAtOneLineOfTheUsersCodeWaitThere) {
   Job job;
   job.join_all(8);

@@ -1,5 +1,5 @@
-// One engine for all witnesses of progress: somebody behind, few who are ahead, or everybody there
-// and nothing ends.
+// One engine for all witnesses of progress: a member is behind, few are ahead, or all are there and
+// the operation does not end.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Whole jobs, of which several findings tell: what is a cause, what follows, and how the job ended.
+// Whole jobs with several findings: what is a cause, what follows, and how the job ended.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ Finding first_cause(const Diagnosis& diagnosis) {
   return diagnosis.root_causes.empty() ? Finding{} : diagnosis.root_causes.front();
 }
 
-// Rank 9 raises an exception of its own, and its launcher ends the job; the others waited for it.
+// Rank 9 raises an exception of its own; the other ranks wait for it.
 Job a_rank_raises(const std::string& type = "IndexError") {
   Job job = sixteen_ranks();
   job.call(all_but(9, 16), all_reduce());
@@ -47,7 +47,7 @@ TEST(Story, AVagueWarningOfTheHostDoesNotSwallowAnExceptionOfTheProgram) {
   }
 }
 
-// A rank that is out of GPU memory says so itself, and nobody waits: no symptom asks for a cause.
+// A rank that is out of GPU memory says so itself, and nobody waits, so no symptom needs a cause.
 TEST(Story, WhatNoClockPlacesIsNoCauseBesideOneThatSaysHowTheJobEnded) {
   const auto sureness = [](const Job& job) {
     const Diagnosis diagnosis = job.diagnosis();

@@ -1,5 +1,5 @@
-// What ties a fault that no clock places to the stop of an undated job, and what comes first where
-// nothing does.
+// What ties a fault without a time to the stop of an undated job, and what comes first where
+// nothing ties them.
 #include "rules/story/ties.h"
 
 #include <gmock/gmock.h>
@@ -49,7 +49,7 @@ Job without_node_0() {
   return job;
 }
 
-// They wait in one call until their watchdogs say so.
+// All ranks wait in one call until their watchdogs say so.
 Job all_wait() {
   Job job = sixteen_ranks();
   for (int rank = 0; rank < 16; ++rank) {

@@ -1,4 +1,4 @@
-// What happened when, in rows: hosts, the ranks that matter, all others.
+// What happened when, in rows: hosts, the ranks that matter, all other ranks.
 #include "rules/answer/time_rows.h"
 
 #include <fmt/format.h>
@@ -23,10 +23,10 @@ using testing::Not;
 
 const Timestamp kStart = *parse_rfc3339("2026-04-01T12:00:00Z");
 
-// As a log has it that prints seconds.
+// A time from a log that prints whole seconds.
 EventTime to_the_second(Timestamp time) { return EventTime::at(time, seconds(1)); }
 
-// Of `size` ranks all but these make one call more, a minute after the last that all made.
+// All ranks except those in `behind` make one more call, a minute after the last call of all ranks.
 Job standing_job(int size, const std::vector<int>& behind, bool is_dated = true) {
   Job job;
   if (is_dated) job.clock = to_the_second(kStart);
@@ -69,7 +69,7 @@ TEST(TimeRows, HaveTheRankThatIsBehindBelowItsHostAndAllOthersInOne) {
             "behind; heard 2026-04-01 12:00:00 to 12:05:00 UTC; last call AllReduce #20 of world, "
             "1 call behind");
   EXPECT_THAT(rows.rows[2].note, HasSubstr("ranks 0 to 12, 14 to 23; last heard at 2026-04-01 "
-                                           "12:06:00 UTC; of each the last call AllReduce #21"));
+                                           "12:06:00 UTC; each: last call AllReduce #21"));
 }
 
 TEST(TimeRows, AreAsWideAsWhatStampsLeaveOpen) {
@@ -131,7 +131,7 @@ TEST(TimeRows, OfManyThatWereNeverHeardAreOne) {
   EXPECT_LE(rows.rows.size(), 4U);
 }
 
-// The first eight of sixty would be chosen by nothing but their numbers.
+// The first eight of these ranks would be chosen by nothing but their numbers.
 TEST(TimeRows, OfMoreRanksThanAreShownChooseNone) {
   const std::vector<int> behind = ranks(8, 40);
   const TimeRows rows = rows_of(standing_job(128, behind));
@@ -159,8 +159,8 @@ TEST(TimeRows, CountAProcessWhoseRankIsNotKnownAsOne) {
   EXPECT_THAT(names_of(rows), testing::Contains("15 other ranks, 1 process of no known rank"));
 }
 
-// A stamp may have a fraction and be known to a second only, as that of a kernel whose start was
-// told to the second.
+// A stamp may have a fraction and still be known only to a second, such as the stamp of a kernel
+// whose start is known to the second.
 TEST(TimeRows, MarkAnEventAsExactlyAsItsLineIsKnown) {
   for (const auto& [open, width] : {std::pair{seconds(3), seconds(3)}, {seconds(1), seconds(1)}}) {
     Job job = standing_job(16, {11});
@@ -227,7 +227,7 @@ TEST(TimeRows, AreSureOfNothingWhereSomeStampsNameNoZone) {
   EXPECT_THAT(rows.doubts, testing::Contains(HasSubstr("name no time zone")));
   EXPECT_FALSE(row_called(rows, "node-1").surely_from) << "whose logs name a zone is not known";
   EXPECT_LT(*rows.from, kStart + minutes(6)) << "what is sure is drawn";
-  // Among their like they have their order.
+  // Stamps without a zone can still be ordered among themselves.
   const TimeRows among = rows_of(alike);
   EXPECT_THAT(among.doubts, Not(testing::Contains(HasSubstr("name no time zone"))));
 }

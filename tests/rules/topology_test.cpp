@@ -1,4 +1,4 @@
-// How GPUs and NICs are connected, and the addresses of RoCE ports, as tools tell of them.
+// How GPUs and NICs are connected, and the addresses of RoCE ports, as tools report them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// A host of eight GPUs with a NIC each; of GPU `odd` the links and the distance to its NIC differ.
+// A host of eight GPUs with a NIC each. The links of GPU `odd` and its distance to its NIC differ.
 void topology(Job& job, int odd, const std::string& link, const std::string& to_nic) {
   for (int gpu = 0; gpu < 8; ++gpu) {
     PartReport report{
@@ -33,7 +33,7 @@ TEST(Topology, AGpuWithoutLinksWhereAllOthersHaveThemIsNamed) {
   const Diagnosis diagnosis = job.diagnosis();
   ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("config.p2p_disabled"));
   const Finding& finding = diagnosis.root_causes.front();
-  EXPECT_EQ(finding.title, "GPU 5 of node-1 has no NVLink to any peer, and all others have");
+  EXPECT_EQ(finding.title, "GPU 5 of node-1 has no NVLink to any peer; all others have some");
   EXPECT_THAT(finding.subject.ranks, ElementsAre(13));
   EXPECT_LE(finding.confidence, 0.58);
   EXPECT_EQ(diagnosis.verdict, Verdict::slow);
@@ -52,7 +52,7 @@ TEST(Topology, ThatIsTheSameForAllGpusIsHowTheMachineIsBuilt) {
   topology(alike, -1, "", "");
   EXPECT_EQ(alike.diagnosis().verdict, Verdict::healthy);
 
-  // NVLink bridges between two pairs of four GPUs, one NIC.
+  // NVLink bridges join two pairs of GPUs; a fifth GPU has none; there is one NIC.
   Job bridged = sixteen_ranks();
   for (int gpu = 0; gpu < 5; ++gpu) {
     PartReport report{
@@ -78,7 +78,7 @@ const Named kBothVersions{{"GID[0]", "fe80:0000:0000:0000:ba3f:d2ff:fec4:d5e6, v
                           {"GID[1]", "fe80:0000:0000:0000:ba3f:d2ff:fec4:d5e6, v2"},
                           {"GID[3]", "0000:0000:0000:0000:0000:ffff:0a00:0001, 10.0.0.1, v2"}};
 
-// Ranks of node-1 use mlx5_2; empty: NCCL was told no index.
+// Ranks of node-1 use mlx5_2 with this GID index; if it is empty, NCCL was given none.
 Job over_roce(const std::string& index) {
   Job job = sixteen_ranks();
   for (int rank = 8; rank < 16; ++rank) {
@@ -101,7 +101,7 @@ TEST(Gids, AnIndexThatThePortDoesNotHaveIsNamed) {
   const Diagnosis diagnosis = job.diagnosis();
   ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("config.environment_mismatch"));
   EXPECT_EQ(diagnosis.root_causes.front().title,
-            "NCCL_IB_GID_INDEX is 5, and node-1/mlx5_2:1 has no address of that index");
+            "NCCL_IB_GID_INDEX is 5, and node-1/mlx5_2:1 has no address at that index");
 }
 
 TEST(Gids, TheRightIndexAndPortsThatTheJobDoesNotUseAreHealthy) {

@@ -20,7 +20,7 @@ const Timestamp kStart{std::chrono::sys_days{std::chrono::year{2026} / 3 / 5} + 
 
 EventTime unzoned_at(std::chrono::seconds after) { return EventTime::at(kStart + after, 1s, true); }
 
-// Lines of PyTorch know the rank, and neither host nor pid.
+// PyTorch's lines name the rank, but neither host nor pid.
 class TorchJob {
  public:
   TorchGroup group_of(int rank) const {
@@ -103,10 +103,10 @@ TEST(Torch, NamesTheRankThatWasOnlyToldOfATimeoutAndNeverEnteredTheCall) {
   EXPECT_THAT(timeout->title, HasSubstr("7"));
   EXPECT_THAT(timeout->title, HasSubstr("rank 5 only heard of it from them"));
   ASSERT_TRUE(timeout->first_seen.has_value());
-  EXPECT_EQ(*timeout->first_seen, kStart + 99s + 950ms);  // the stamp less what it ran for
+  EXPECT_EQ(*timeout->first_seen, kStart + 99s + 950ms);  // the stamp minus the call's duration
 }
 
-// Older lines name no group; those that follow them do, if they were not cut off.
+// Older versions print a line without the group; the lines after it name the group, unless cut off.
 TEST(Torch, ATimeOutOfAGroupThatNoLineNamesIsOfTheGroupThatWaitsInTheSameCall) {
   TorchJob job;
   job.time_out(0, 7, "ALLREDUCE", 128, job.group_of(0));
@@ -132,7 +132,7 @@ TEST(Torch, ATimeOutInAnotherCallIsNotOfThatGroup) {
 }
 
 TEST(Torch, WhoseParametersGotNoGradientIsToldByWhoSaysIt) {
-  // DDP counts ranks in a group of its own: rank 11 of the job is rank 3 there.
+  // DDP numbers ranks in its own group: rank 11 of the job is rank 3 there.
   TorchJob job;
   job.job.join_all(16);
   job.raise(11, "RuntimeError",
@@ -172,11 +172,12 @@ TEST(Torch, NamesTheRankWhoseProgramEndedWhileTheOthersWaited) {
   const Diagnosis diagnosis = job.diagnosis();
   ASSERT_EQ(causes(diagnosis.root_causes), std::vector<std::string>{"software.collective_skipped"});
   EXPECT_THAT(diagnosis.root_causes[0].subject.ranks, ElementsAre(4));
-  EXPECT_THAT(diagnosis.root_causes[0].title, HasSubstr("without ALLREDUCE 42 of default_pg"));
+  EXPECT_THAT(diagnosis.root_causes[0].title,
+              HasSubstr("without entering ALLREDUCE 42 of default_pg"));
   EXPECT_THAT(causes(diagnosis.symptoms), Contains("network.peer_lost"));
 }
 
-// It ended as they did, with them, or for an error of its own.
+// The rank ended later, after an error of its own, or together with its peers.
 TEST(Torch, TheEndOfAProgramThatTellsWhyOrComesLaterIsNoCallThatWasLeftOut) {
   const auto skipped = [](const TorchJob& job) {
     return finding_of(job.diagnosis().root_causes, "software.collective_skipped") != nullptr;
@@ -196,7 +197,7 @@ TEST(Torch, TheEndOfAProgramThatTellsWhyOrComesLaterIsNoCallThatWasLeftOut) {
   EXPECT_FALSE(skipped(raised));
   EXPECT_EQ(raised.diagnosis().root_causes.front().cause, "software.rank_crashed");
 
-  TorchJob helper;  // and the rank went on
+  TorchJob helper;  // the line is a helper's, and the rank went on
   for (int line = 0; line < 40; ++line)
     helper.job.say({"j", "rank4.log", "", -1}, Speaker{.rank = 4},
                    Remark{.dialect = "torch", .text = line == 0 ? kLeft : "a batch of 12"},
@@ -204,7 +205,7 @@ TEST(Torch, TheEndOfAProgramThatTellsWhyOrComesLaterIsNoCallThatWasLeftOut) {
   wait_for_the_fourth(helper);
   EXPECT_FALSE(skipped(helper));
 
-  TorchJob most;  // those who wait called what nobody else does
+  TorchJob most;  // only one of six waits, in a call that no other rank made
   for (int rank : {1, 2, 3, 4, 5}) most.warn(rank, kLeft, unzoned_at(111s));
   most.time_out(0, 42, "ALLREDUCE", 1024, most.group_of(0));
   EXPECT_FALSE(skipped(most));
@@ -311,8 +312,8 @@ TEST(Torch, TheOddCallAtTheSameNumberIsAMismatch) {
   EXPECT_THAT(diagnosis.root_causes[0].subject.ranks, ElementsAre(3));
 }
 
-// Many AllGathers that begin together are one COALESCED, and so are many Sends; of these ranks may
-// pass other sizes.
+// AllGathers that begin together are one COALESCED, and so are Sends. Only Sends may have other
+// sizes on each rank.
 TEST(Torch, AllGathersOfOtherSizesThatBeginTogetherAreAMismatch) {
   for (const bool gathers : {true, false}) {
     TorchJob job;
@@ -513,7 +514,7 @@ TEST(Torch, AKillBeforeTheOthersAbortsIsTheCause) {
   ASSERT_EQ(causes(diagnosis.root_causes), std::vector<std::string>{"host.oom_killed"});
   EXPECT_THAT(diagnosis.root_causes[0].subject.ranks, ElementsAre(3));
   EXPECT_THAT(diagnosis.root_causes[0].subject.hosts, ElementsAre("gpu-7"));
-  EXPECT_LT(diagnosis.root_causes[0].confidence, 0.5);  // nobody says who killed it
+  EXPECT_LT(diagnosis.root_causes[0].confidence, 0.5);  // no line says who killed it
   EXPECT_THAT(causes(diagnosis.symptoms), Contains("software.rank_crashed"));
 }
 

@@ -1,4 +1,4 @@
-// NCCL prints no dates; PyTorch's time-outs have one, and say how long ago the call was made.
+// NCCL prints no dates. PyTorch's time-outs have one, and say how long ago the call was made.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ EventTime after_call(std::chrono::seconds after) {
   return EventTime::at(kCalled + after, 1s, true);
 }
 
-// Its watchdog, ten minutes after the call.
+// The rank's watchdog reports ten minutes after the call.
 void time_out(Job& job, int rank, std::uint64_t sequence = 21) {
   const auto say = [&](Fact fact, const std::string& text) {
     job.say({"j", "torch.log", "", -1}, Speaker{.rank = rank}, std::move(fact), text,
@@ -77,7 +77,7 @@ TEST(UndatedCalls, ABootBeforeTheJobOrOfAHostWhoseRanksSpeakAfterItIsNone) {
   EXPECT_THAT(causes(speaking.diagnosis().root_causes), Not(Contains("host.down")));
 }
 
-// The NCCL logs of one host end before the others', as where a pipe was not flushed.
+// The NCCL logs of node-1 end before those of node-0, as if a pipe was not flushed.
 Job with_logs_cut_on_one_host() {
   Job job;
   job.join_all(16);

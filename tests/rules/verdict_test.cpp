@@ -104,7 +104,7 @@ TEST(VerdictOfAJob, IsThatOfAJobWithoutFindingsWhereAllAreObservations) {
     EXPECT_EQ(verdict_of(all, {Place::observation}, Ending::none, otherwise), otherwise);
 }
 
-// Rank 3 of sixteen stops after its tenth call, and the launcher tells how it ended.
+// Rank 3 of sixteen stops after its tenth call, and the launcher says how it ended.
 Job ended_at(int seconds, ProcessExit exit) {
   Job job = sixteen_ranks(10, second(0));
   job.clock = second(100);

@@ -1,5 +1,5 @@
-// When something was, seen from the job: by every clock that both have, and what it means where no
-// clock tells.
+// When an event was, seen from the job: by every clock that both have; and what the event means
+// where no clock shows its time.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -139,7 +139,7 @@ TEST(Phases, LinesThatNameARanksProcessPlaceOthersOfTheirBoot) {
   EXPECT_EQ(phase_at(100), Phase::cannot_tell);
 }
 
-// --- What it means ------------------------------------------------------------------------------
+// --- What the time of an event means ------------------------------------------------------------
 
 TEST(When, WhatARankOutlivedForADayIsNotWhyItRaised) {
   for (const std::string& text :
@@ -226,9 +226,10 @@ TEST(When, YesterdaysSightingIsNotTodays) {
   EXPECT_EQ(diagnosis.verdict, Verdict::unknown) << "it is too unsure to be shown";
 }
 
-// --- Every signature's own sample, where no clock places it -------------------------------------
+// --- Every signature's own sample, without a known time -----------------------------------------
 
-// Says each line of the kernel that the catalog knows, and what comes of it in each job.
+// Calls `expect` for each sample line of the catalog's kernel signatures and for three kinds of
+// time, with a function that adds the line to a job.
 template <class Expect>
 void for_each_sample(Expect expect) {
   static const Catalog catalog = load_catalog();
@@ -239,7 +240,7 @@ void for_each_sample(Expect expect) {
       for (const EventTime& time : {without_zone(-30 * kOneHour), up(86'400), EventTime{}}) {
         SCOPED_TRACE(signature.id + ": " + sample);
         expect([&](Job& job, const std::string& host) {
-          // A storm is as many lines as are needed.
+          // A signature of a storm needs many lines.
           for (std::uint64_t i = 0; i <= signature.storm.count; ++i)
             if (signature.dialect == "kernel")
               job.kernel(host, sample, time);
@@ -270,7 +271,7 @@ TEST(KernelSamplesAtNoKnownTime, NeverTakeThePlaceOfATraceback) {
   });
 }
 
-// Who is waited for comes first; that something may be why is told after it.
+// The rank that is waited for comes first; what may be the reason comes after it.
 void expect_behind_first(const Job& job) {
   const Diagnosis diagnosis = job.diagnosis();
   ASSERT_THAT(diagnosis.root_causes, Not(IsEmpty()));

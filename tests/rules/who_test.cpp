@@ -1,4 +1,4 @@
-// Whose a line is: processes with equal pids, merged logs with few labels, programs of strangers.
+// Which process a line is about: equal pids, merged logs with few labels, programs not of the job.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -76,7 +76,7 @@ struct MergedJob : Job {
   }
 
   int size = 0;
-  std::uint64_t line = 1000;  // below those of begin()
+  std::uint64_t line = 1000;  // after the lines of begin()
   std::map<int, std::uint64_t> calls;
 };
 
@@ -144,7 +144,7 @@ const std::int64_t kPidInPod = 71;
 
 Source log_of_pod(int pod) { return {"j", fmt::format("pod-{}.log", pod), "", -1}; }
 
-// Two pods with a rank each, which have the same pid.
+// Two pods with one rank each; both ranks have the same pid.
 Job pods() {
   Job job;
   for (int pod = 0; pod < 2; ++pod)
@@ -187,7 +187,7 @@ TEST_P(EqualPids, WhoWasToldToEndInItsOwnPodIsNotToBlame) {
   EXPECT_THAT(causes(job.diagnosis().root_causes), Not(Contains(GetParam().cause)));
 }
 
-// A kernel tells of a process by a number that no rank printed, while all wait for rank 11.
+// A kernel names a process by a pid that no rank printed, while all other ranks wait for rank 11.
 Job crashed_on_a_host(bool in_containers) {
   Job job;
   job.in_containers = in_containers;
@@ -232,7 +232,7 @@ INSTANTIATE_TEST_SUITE_P(
                   "software.rank_crashed"},
         EndInAPod{"an exit code", exit_of_rank_1(3, {}, "pod-1"), "software.rank_crashed"}));
 
-// --- Programs of others on a GPU that a rank has ------------------------------------------------
+// --- Other programs on a rank's GPU -------------------------------------------------------------
 
 Job with_fault(std::int64_t pid, const std::string& program, int code = 31) {
   Job job = sixteen_ranks();
@@ -258,7 +258,7 @@ TEST(OtherProgram, TheFaultOfARanksOwnProcessIsTheRanks) {
   EXPECT_THAT(diagnosis.root_causes[0].title, HasSubstr("rank 3"));
 }
 
-// In a container a rank's own pid is another one than the kernel's.
+// In a container, the pid that a rank prints is not the pid that the kernel prints.
 TEST(OtherProgram, MayBeARanksWhereThatRankStoppedWithoutAWord) {
   Job job = with_fault(520317, "python3");
   job.call(all_but(3, 16), all_reduce());
@@ -301,7 +301,7 @@ TEST(SilentHost, IsNotAtFaultWhereItsRanksSayThatTheyWaited) {
     }
 }
 
-// --- Hosts and ranks that only a file's name tells ----------------------------------------------
+// --- Hosts and ranks that only a file's name gives ----------------------------------------------
 
 void lose_gpu(Job& job, const std::string& path, int gpu = 3) {
   job.say({"j", path, "", -1}, Speaker{}, GpuXid{.gpu = Job::gpu_of(gpu), .code = 79},
@@ -341,7 +341,7 @@ TEST(NamedFile, OfAStrangerAccusesNoRankWithAGpuAtThatAddress) {
   }
 }
 
-// "rank1-0" and "rank1-1" are two ranks, and neither need be rank 1.
+// "rank1-0" and "rank1-1" are two ranks, and neither has to be rank 1.
 TEST(NamedFile, GivesNoRankWhereItsNumberCountsSomethingElse) {
   const auto ranks_of = [](const std::vector<std::string>& paths) {
     Job job;
@@ -399,7 +399,7 @@ TEST(NamedFile, GivesNoRankWhereEachHostCountsFromNought) {
 
 // --- Files that hold lines of an earlier attempt ------------------------------------------------
 
-// Two attempts with a folder each; NCCL's lines stand in other files than what programs raise.
+// Two attempts with a folder each. NCCL's lines and the programs' exceptions are in separate files.
 Job two_attempts() {
   Job job;
   for (int attempt = 0; attempt < 2; ++attempt)

@@ -40,7 +40,7 @@ TEST(XidDetails, TakeNvlinkTextsApart) {
   EXPECT_TRUE(before.old_layout);
 
   EXPECT_FALSE(words_of(145, "RLW_REMAP Nonfatal XC0 i0 Link -1 (0x4 0x1)").link);
-  // The last word may be half of one.
+  // The last word may be cut off.
   EXPECT_EQ(words_of(149, "NETIR_LINK_EVT Fatal XC0 i0 Link 08 (0x004505c6 0x000").words.size(),
             1U);
   EXPECT_EQ(words_of(154, "GPU recovery action changed from 0x0 (None) to 0x4 (Drain and Reset)")
@@ -100,9 +100,9 @@ TEST(XidDetails, SayWhatTheTextAddsToTheCode) {
        "software.gpu_memory_fault", Severity::error, false, "never mapped"},
       {79, "GPU has fallen off the bus.", "gpu.off_bus", Severity::critical, false, ""},
       {71, "NVLink: fatal error detected on link 6", "gpu.nvlink_error", Severity::error, false,
-       "link 6: the text tells of an NVLink"},
+       "link 6: the text names an NVLink"},
       {13, "NVLink: failed to train link 2 to remote PCI:0000:4a:00", "gpu.nvlink_error",
-       Severity::error, false, "link 2: the text tells of an NVLink"},
+       Severity::error, false, "link 2: the text names an NVLink"},
       {79, "NVLink: fatal error detected on link 6", "gpu.off_bus", Severity::critical, false,
        "link 6"},
   };
@@ -148,7 +148,7 @@ TEST(XidDetails, AreRefusedWithTheLineAndTheMend) {
   EXPECT_THAT(complaint(head + "74,,bit,4,,,,cause,x,\n"),
               HasSubstr(":2: field \"bit\" is unknown"));
   EXPECT_THAT(complaint(head + "74,,bits,4,,,,maybe,x,\n"), HasSubstr("weight \"maybe\""));
-  EXPECT_THAT(complaint(head + "74,,bits,4,,,,cause,,\n"), HasSubstr("without a meaning"));
+  EXPECT_THAT(complaint(head + "74,,bits,4,,,,cause,,\n"), HasSubstr("has no meaning"));
 }
 
 }  // namespace

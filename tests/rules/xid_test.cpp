@@ -245,7 +245,7 @@ TEST(Xids, OnAHostWhoseRanksNobodySawAreNotABystandersOutright) {
   EXPECT_THAT(causes(complete.diagnosis().observations), ElementsAre("gpu.off_bus"));
 }
 
-// Fifteen of sixteen processes that print how they start, and do not come to have a communicator.
+// Fifteen processes, on two hosts, print how they start and never set up a communicator.
 Job starting(const EventTime& begin) {
   Job job;
   for (int rank = 0; rank < 15; ++rank)
@@ -346,7 +346,7 @@ TEST(Xids, WhatAGpuDidLaterOrAnotherBoardDidInItsPlaceIsNoPastOffence) {
     return actions_of(job.diagnosis().root_causes.front()).find("earlier job") != std::string::npos;
   };
   PastOffence past = fell_off("a", noon - std::chrono::hours(1));
-  past.found_before = false;  // its log came later
+  past.found_before = false;  // it was found after this job's first upload
   EXPECT_TRUE(says_so(past));
   past.uuid = "GPU-new";
   EXPECT_TRUE(says_so(past));
@@ -372,7 +372,7 @@ TEST(Xids, ProcessesThatAreNotOfTheJobAccuseNobodyHoweverOftenTheyFault) {
 TEST(Xids, OneProgramThatFaultsAgainAndAgainStaysAProgram) {
   const Timestamp noon = Timestamp(std::chrono::hours(24 * 20000 + 12));
   Job job;
-  job.in_containers = true;  // so that the kernel's numbers may be of ranks
+  job.in_containers = true;  // so that the kernel's pids may be those of ranks
   job.clock = EventTime::at(noon);
   job.join_all(16);
   job.clock = EventTime::at(noon + std::chrono::hours(1));

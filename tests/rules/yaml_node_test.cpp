@@ -1,4 +1,4 @@
-// A file of YAML and what it is packed into when the program is built are the same tree.
+// A YAML file and the packed form that the build makes of it are the same tree.
 #include "rules/knowledge/yaml_node.h"
 
 #include <gmock/gmock.h>
@@ -16,7 +16,7 @@ namespace {
 using testing::HasSubstr;
 using testing::SizeIs;
 
-// All that a reader can ask of it.
+// Everything that a reader can ask of a node.
 std::string written(const YamlNode& node) {
   std::string text = std::to_string(node.line());
   if (node.is_text()) text += "'" + std::string(node.text()) + "'";
@@ -93,12 +93,12 @@ TEST(YamlNode, AFileThatStandsForMoreThanItHoldsIsRefused) {
     bomb += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " [";
     for (int k = 0; k < 10; ++k) bomb += before + (k < 9 ? ", " : "]\n");
   }
-  EXPECT_THAT(YamlTree(bomb).fault().what, HasSubstr("stands for too much"));
+  EXPECT_THAT(YamlTree(bomb).fault().what, HasSubstr("expands to too much"));
 }
 
 TEST(YamlNode, WhatIsNoYamlIsRefusedWithItsLine) {
   const YamlTree tree("a: 1\nb: [1\nc: 2\n");
-  EXPECT_THAT(tree.fault().what, HasSubstr("mend the YAML there"));
+  EXPECT_THAT(tree.fault().what, HasSubstr("correct the YAML there"));
   EXPECT_GE(tree.fault().line, 2U);
   EXPECT_FALSE(tree.root().is_map());
 }

@@ -51,7 +51,7 @@ TEST(FoldedJob, WritersDoNotWaitForAReader) {
     std::async(std::launch::async, [&] {
       for (int number = 1; number <= 3; ++number)
         job.fold(commit_of(number), [&, number](std::exception_ptr) { done.push_back(number); });
-    }).get();  // returns although the state is being read
+    }).get();  // does not wait for the reader of the state
     EXPECT_EQ(state.version(), 0u);
     EXPECT_TRUE(done.empty());
   }

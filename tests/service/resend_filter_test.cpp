@@ -9,7 +9,7 @@
 namespace faultline {
 namespace {
 
-// A source as the server would have filled it: `held` is what it holds, `blocks` how it was cut.
+// A source as the server stores it, in blocks.
 class Held {
  public:
   Held& block(const std::string& bytes, bool starts_body = false) {
@@ -47,7 +47,7 @@ Sent send(const Held& held, std::string_view body, std::size_t piece_size = 100)
   return sent;
 }
 
-// Lines that differ from all others.
+// Lines that are all different.
 std::string lines(std::string_view name, int count) {
   std::string text;
   for (int i = 0; i < count; ++i) text += std::string(name) + " line " + std::to_string(i) + "\n";
@@ -110,7 +110,7 @@ TEST(ResendFilter, KnowsABodyThatBranchedOffAnotherWhenItComesAgain) {
   EXPECT_EQ(send(held, same + lines("first boot", 100)).fresh, "");
 }
 
-// As a second attempt's log that is sent whole each time that it has grown by a line.
+// As the log of a second attempt that is sent whole each time it has grown by a line.
 TEST(ResendFilter, KnowsABranchOfAFewBytes) {
   const std::string banner(400, '*');
   Held held;
@@ -138,7 +138,7 @@ TEST(ResendFilter, KnowsAShorterCopyThatWasABodyItself) {
   EXPECT_EQ(send(held, lines("a", 500) + lines("b", 500)).fresh, "");
 }
 
-// A second attempt begins with the first one's banner, and is shorter.
+// The log of a second attempt begins with the same banner and is shorter.
 TEST(ResendFilter, TakesAShorterBodyThatBeginsAlikeForNew) {
   const std::string banner(400, '*');
   Held held;
@@ -173,7 +173,7 @@ TEST(ResendFilter, LosesNoLineBehindOneThatIsTooLongToBeRead) {
   }
 }
 
-// A dump written again without stacks begins as the one before it, and is shorter.
+// A dump that is written again without stacks begins like the one before and is shorter.
 TEST(ResendFilter, TakesAShorterBodyForAnotherOneWhereItMeansSomethingOnlyAsAWhole) {
   Held held;
   held.block(lines("a", 100), true);
@@ -189,7 +189,7 @@ TEST(ResendFilter, TakesAShorterBodyForAnotherOneWhereItMeansSomethingOnlyAsAWho
   EXPECT_EQ(again.finish(), "");
 }
 
-// A profiler's trace: hundreds of megabytes, and those of all ranks begin alike.
+// A profiler's trace has hundreds of megabytes, and the traces of all ranks begin alike.
 TEST(ResendFilter, DoesNotHoldBackWhatIsLargerThanMayBeHeld) {
   const std::string beginning = lines("trace", 100);
   Held held;
@@ -225,7 +225,7 @@ TEST(ResendFilter, DoesNotDropALineThatAFileBeganWithAndGrewBy) {
   EXPECT_EQ(send(held, "tick\ntick\n").fresh, "tick\n");
 }
 
-// Each block that is held may be what was sent before of one stretch of a body, not of two.
+// Each held block may match only one stretch of a body.
 TEST(ResendFilter, LetsEqualLinesThroughBeyondThoseThatAreHeld) {
   const std::string line = "INFO: task python:123 blocked for more than 120 seconds.\n";
   std::string once;

@@ -1,4 +1,4 @@
-// What a server that is left running does with what it holds.
+// What a server that runs for a long time does with stored data.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -36,7 +36,7 @@ class LongRunning : public testing::Test {
     server = std::make_unique<Running>(workshop.folder() / "f.db");
   }
 
-  // Waits for it.
+  // Commits and waits for the result.
   void commit(Commit commit) {
     std::exception_ptr said;
     server->jobs.commit(std::move(commit), [&](std::exception_ptr failure) { said = failure; });
@@ -63,7 +63,7 @@ class LongRunning : public testing::Test {
   std::unique_ptr<Running> server;
 };
 
-// One rank's calls, a hundred thousand in each batch.
+// Calls of one rank, a hundred thousand in each batch.
 Commit nth_of_many_calls(std::uint64_t index, int rank) {
   constexpr std::uint32_t kCalls = 100'000;
   constexpr std::uint32_t kBytesOfLine = 150;
@@ -94,7 +94,7 @@ Commit nth_of_many_calls(std::uint64_t index, int rank) {
 }
 
 TEST_F(LongRunning, WhatCallsCameToTakesTheirPlaceAndTheJobStaysTheSame) {
-  // Rank 1 stays behind.
+  // Rank 1 is behind.
   for (std::uint64_t index = 0; index < 16; ++index) commit(nth_of_many_calls(index, 0));
   for (std::uint64_t index = 0; index < 12; ++index) commit(nth_of_many_calls(index, 1));
   const auto ranks = [&] {

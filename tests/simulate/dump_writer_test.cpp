@@ -1,4 +1,4 @@
-// Dumps are what PyTorch's own writers make of them, byte for byte.
+// Dumps are the same as those of PyTorch's own writers, byte for byte.
 #include "simulate/dump_writer.h"
 
 #include <gtest/gtest.h>

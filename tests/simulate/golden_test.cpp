@@ -1,6 +1,5 @@
-// Small jobs written out: two hosts with a GPU each, for each version and each wrapper. The files
-// in golden/ are to be read: they are what the simulator takes for faithful. UPDATE_GOLDEN=1
-// rewrites them.
+// Small jobs written out: two hosts with a GPU each, for each version and each wrapper. Read the
+// files in golden/: they show what the simulator writes. UPDATE_GOLDEN=1 rewrites them.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// What people measured of simulated jobs: the files hold what the truth says.
+// Measurements of simulated jobs: the files agree with the truth.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -51,7 +51,7 @@ TEST(Measured, OldTablesTellOfWrongResultsInTheirLastLinesAlone) {
   EXPECT_THAT(all, AllOf(HasSubstr("FAILED"), HasSubstr("  error\n"), Not(HasSubstr("#wrong"))));
 }
 
-// By rank: how long its GPU is in kernels of NCCL.
+// For each rank how long its GPU is in kernels of NCCL.
 std::map<std::int64_t, double> waiting(const Simulated& job) {
   std::map<std::int64_t, double> sums;
   for (const auto& [name, text] : job.files) {
@@ -101,7 +101,7 @@ TEST(Measured, ReportsOfStragglersNameTheRankOrShowItsTimeApart) {
 }
 
 TEST(Measured, DdpCountsRanksInTheGroupWhoseGradientsItReduces) {
-  // Two hosts of two GPUs, a tensor-parallel group on each: ranks 1 and 3 reduce together.
+  // Two hosts with two GPUs and a tensor-parallel group on each, so ranks 1 and 3 reduce together.
   Options options = small_job("unused_parameters");
   options.layout = Layout::per_rank;
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {

@@ -1,4 +1,4 @@
-// Lines of a healthy job, as the reference of each version has them.
+// Lines of a healthy job, as in the reference of each version.
 #include "simulate/rank_log.h"
 
 #include <gmock/gmock.h>
@@ -16,7 +16,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-// What rank 1 of two hosts with two GPUs says; pointers and ids are put aside.
+// The log of a rank in a job of two hosts with two GPUs; pointers and ids are replaced.
 std::string log_of(const std::string& nccl, int rank = 1, int pipeline = 1) {
   Options options = small_job("healthy", nccl);
   options.pipeline_parallel = pipeline;
@@ -109,7 +109,7 @@ TEST(RankLog, CountsOperationsAsTheVersionDoes) {
   const std::string& inner = job.files.at("logs/gpu-node-1/nccl.rank1.log");
   // A communicator inside a host has no work for a NIC and stays at 0.
   EXPECT_THAT(op_counts(edge, "4"), testing::ElementsAre("0"));
-  // Small collectives of all ranks touch the NIC only where the ring leaves the host.
+  // Small collectives of all ranks use the NIC only where the ring leaves the host.
   EXPECT_EQ(op_counts(edge, "8").size(), 8U);
   EXPECT_EQ(op_counts(inner, "8").size(), 1U);
 }

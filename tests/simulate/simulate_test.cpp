@@ -32,17 +32,17 @@ TEST(Simulate, WritesTheSameBytesForTheSameSeed) {
 }
 
 TEST(Simulate, HasAScenarioForEveryClassOfCauses) {
-  // Symptoms that a job has beside what stopped it, and that no logs hold alone.
+  // Symptoms that come with another cause and never stand alone in a log.
   constexpr std::string_view kBesideOthers[] = {
-      "collective.timeout",  // of every watchdog that waits
-      "process.aborted",     // of those that it takes down
-      "process.silent",      // of a log that was cut off
-      "nccl.error",          // of those that hear of another's end
-      "gpu.teardown",        // of the channels of a process that was ended
-      "host.error",          // that nobody can read
+      "collective.timeout",  // from every watchdog that waits
+      "process.aborted",     // processes that another end takes down
+      "process.silent",      // a log that was cut off
+      "nccl.error",          // ranks that notice the end of another one
+      "gpu.teardown",        // channels of a process that was ended
+      "host.error",          // an error that no rule knows
   };
   for (const CauseClass& known : cause_classes()) {
-    if (known.traits.has(Trait::keeps_from_starting)) continue;  // no job runs into it
+    if (known.traits.has(Trait::keeps_from_starting)) continue;  // the job does not start
     const bool simulated = std::ranges::find(scenarios(), known.name, &Scenario::cause) !=
                            std::ranges::end(scenarios());
     const bool beside = std::ranges::find(kBesideOthers, known.name) != std::end(kBesideOthers);
@@ -195,9 +195,9 @@ TEST(Options, SayWhatIsWrongWithThem) {
       {"unknown scenario", [](Options& o) { o.scenario = "x"; },
        "no scenario 'x'; --list names them"},
       {"older than all", [](Options& o) { o.nccl = "2.3.7"; },
-       "--nccl '2.3.7' is no version from 2.7.8 on"},
+       "--nccl '2.3.7' is not a version from 2.7.8 on"},
       {"no version", [](Options& o) { o.nccl = "2.21.5rc"; },
-       "--nccl '2.21.5rc' is no version from 2.7.8 on"},
+       "--nccl '2.21.5rc' is not a version from 2.7.8 on"},
       {"unknown wrapper", [](Options& o) { o.wrapper = "x"; }, "no wrapper 'x'; --list names them"},
       {"no node", [](Options& o) { o.nodes = 0; },
        "a job has 1 to 65536 ranks, a node 1 to 16 GPUs"},
@@ -208,8 +208,8 @@ TEST(Options, SayWhatIsWrongWithThem) {
       {"too short", [](Options& o) { o.steps = 1; }, "a run has at least 4 steps"},
       {"more than all", [](Options& o) { o.lose_percent = 101; }, "--lose takes a percentage"},
       {"nobody to be torn by", [](Options& o) { o.torn = true; },
-       "--torn needs processes that share a file with nothing between them and it (--layout "
-       "per-host or merged, no --wrapper) and NCCL 2.13 or later"},
+       "--torn needs ranks that write to one file directly (--layout per-host or merged, no "
+       "--wrapper) and NCCL 2.13.4 or later"},
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.why);

@@ -1,4 +1,4 @@
-// What PyTorch says of a job that hangs, in the words of its versions.
+// What PyTorch prints about a job that hangs, in the wording of each version.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ std::string log_of(const Simulated& job, int rank) {
   return job.files.at(fmt::format("logs/gpu-node-{}/train.rank{}.log", 1 + rank / 2, rank));
 }
 
-// The rank of the truth, and one that waits for it.
+// The culprit of the truth, and a rank that waits for it.
 struct Two {
   int culprit;
   int other;

@@ -1,4 +1,4 @@
-// What each version says of the same thing, against lines as they stand in real logs of it.
+// How each version words the same message, compared with lines of real logs.
 #include "simulate/warnings.h"
 
 #include <gmock/gmock.h>

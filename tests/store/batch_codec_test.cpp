@@ -16,8 +16,8 @@ Batch without_events(Batch batch) {
   return batch;
 }
 
-// What `ranks` ranks say that each go `steps` times through a step of 40 calls on one communicator,
-// taking turns as a launcher's output does: mostly in order, sometimes not.
+// The calls of `ranks` ranks that each do `steps` steps of 40 calls on one communicator. They take
+// turns as in a launcher's output: mostly in order, sometimes not.
 Batch training(std::size_t ranks, std::size_t steps) {
   constexpr std::uint32_t kCallsPerStep = 40;
   RandomBatches random(7);
@@ -91,7 +91,7 @@ TEST(BatchCodec, SpendsLittleMoreThanTheTurnsOnInterleavedRanks) {
   const double bytes_per_call =
       static_cast<double>(encode_batch(batch).size()) / static_cast<double>(calls_of(batch));
   RecordProperty("bytes_per_call", std::to_string(bytes_per_call));
-  EXPECT_LT(bytes_per_call, 1.5);  // six bits of it say whose turn it was, which was random
+  EXPECT_LT(bytes_per_call, 1.5);  // six bits of it hold the random order of the ranks
 }
 
 TEST(BatchCodec, RefusesEveryBatchThatBreaksOff) {
@@ -109,7 +109,7 @@ TEST(BatchCodec, ReadsWhatWasStoredBeforeSubsystemsWereCounted) {
   ByteWriter out;
   out.byte(1);
   for (int i = 0; i < 6; ++i) out.number(0);
-  out.byte(0);                                // how the source stands
+  out.byte(0);                                // the state of the source
   for (int i = 0; i < 4; ++i) out.number(0);  // dialects, speakers, signatures, runs
   const auto batch = read_batch(out.view());
   ASSERT_TRUE(batch.has_value());
@@ -122,7 +122,7 @@ TEST(BatchCodec, RefusesEveryFlippedBit) {
     std::string damaged = packed;
     damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ (1 << (bit % 8)));
     const auto decoded = decode_batch(damaged);
-    // zstd's header has a bit that means nothing.
+    // zstd's header has an unused bit.
     if (decoded.has_value()) {
       EXPECT_EQ(*decoded, training(4, 2)) << bit;
     }

@@ -13,9 +13,9 @@
 namespace faultline {
 
 constexpr Timestamp kNoon = Timestamp(std::chrono::hours(24 * 20000 + 12));
-constexpr std::uint64_t kStep = 100;  // bytes a commit
+constexpr std::uint64_t kStep = 100;  // bytes per commit
 
-// The commit that follows `index` others of its source.
+// The commit number `index` of its source, counted from 0.
 inline Commit nth_commit(RandomBatches& random, const std::string& source, std::uint64_t index) {
   Commit commit;
   commit.source = {.job = "llama", .name = source, .host = "n1", .rank = 3};
@@ -30,7 +30,7 @@ inline Commit nth_commit(RandomBatches& random, const std::string& source, std::
   return commit;
 }
 
-// Submits and waits. Returns what the store said against it, or nothing.
+// Submits the commit and waits. Returns the error of the store, or nothing.
 inline std::string outcome(Store& store, Commit commit) {
   std::string said;
   store.submit(std::move(commit),
@@ -45,7 +45,7 @@ inline std::string outcome(Store& store, Commit commit) {
   return said;
 }
 
-// These tests keep no calls apart from their batches.
+// In these tests all calls are in their batches.
 inline void expect_no_calls(std::string_view) { ADD_FAILURE() << "calls that nobody kept"; }
 
 inline std::vector<StoredBatch> replay_all(Store& store, std::string_view job = "llama") {

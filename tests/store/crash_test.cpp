@@ -17,7 +17,7 @@ constexpr std::uint64_t kSources = 4;
 
 std::string source_name(std::uint64_t source) { return "source" + std::to_string(source); }
 
-// A commit that both processes can make for themselves.
+// A commit that parent and child can each make themselves.
 Commit known_commit(std::uint64_t source, std::uint64_t index) {
   RandomBatches random(static_cast<std::uint32_t>(source * 100'000 + index));
   return nth_commit(random, source_name(source), index);
@@ -28,7 +28,7 @@ struct Acknowledged {
   std::uint64_t index;
 };
 
-// Runs in the child: goes on from where the store stands, until it is killed.
+// Runs in the child: continues from the last stored commit until it is killed.
 [[noreturn]] void commit_until_killed(const std::filesystem::path& file, int pipe) {
   Store store(file);
   std::uint64_t next[kSources] = {};
@@ -50,7 +50,7 @@ struct Acknowledged {
 TEST(Crash, KeepsEveryAcknowledgedCommitOnceAndInOrder) {
   const TemporaryFolder folder;
   const auto file = folder / "f.db";
-  std::vector<std::uint64_t> acknowledged(kSources);  // how many, of each source
+  std::vector<std::uint64_t> acknowledged(kSources);  // the number for each source
   RandomBatches random(11);
   for (int life = 0; life < 10; ++life) {
     SCOPED_TRACE(life);
@@ -66,7 +66,7 @@ TEST(Crash, KeepsEveryAcknowledgedCommitOnceAndInOrder) {
       ASSERT_EQ(last.index, acknowledged[last.source]++) << "in order";
     }
     kill(child, SIGKILL);
-    // What it still managed to acknowledge counts as well.
+    // Commits that it acknowledged before it died count, too.
     while (read(ends[0], &last, sizeof last) == static_cast<ssize_t>(sizeof last))
       ++acknowledged[last.source];
     close(ends[0]);
@@ -81,7 +81,7 @@ TEST(Crash, KeepsEveryAcknowledgedCommitOnceAndInOrder) {
     }
     for (std::uint64_t source = 0; source < kSources; ++source) {
       EXPECT_GE(stored[source], acknowledged[source]) << source;
-      // Committed, but killed before it could say so.
+      // These were committed, but the child was killed before it acknowledged them.
       acknowledged[source] = stored[source];
       const auto position = store.source("llama", source_name(source));
       EXPECT_EQ(position ? position->position.offset : 0, stored[source] * kStep);
@@ -89,7 +89,8 @@ TEST(Crash, KeepsEveryAcknowledgedCommitOnceAndInOrder) {
   }
 }
 
-// Runs in a child, because the limit is the process's. Its exit status says where it failed.
+// Runs in a child, because the limit applies to the whole process. Its exit status says which step
+// failed.
 [[noreturn]] void fill_the_disk(const std::filesystem::path& file) {
   signal(SIGXFSZ, SIG_IGN);  // then writing fails with EFBIG
   Store store(file);

@@ -158,7 +158,7 @@ TEST_F(FindingsTest, ComeInPages) {
     const FindingPage page = store.findings(filter);
     ++pages;
     for (const StoredFinding& stored : page.findings) seen.push_back(stored.finding.id);
-    // What appears meanwhile comes at the end; nothing is seen twice or left out.
+    // A finding that appears meanwhile comes at the end; none is seen twice or left out.
     if (pages == 1) {
       many.push_back(finding("late"));
       reconcile(many, 1);

@@ -1,4 +1,4 @@
-// The calls of a job give way to what they came to.
+// The calls of a job are replaced by their sums.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kCameTo = "what they came to";
 
-// Of a source: batches of calls, of which every `eventful`-th tells of an event as well.
+// Batches of calls of one source; every `eventful`-th one holds an event as well.
 Commit nth_of_calls(RandomBatches& random, const std::string& source, std::uint64_t index,
                     std::uint64_t eventful = 0) {
   Commit commit = nth_commit(random, source, index);
@@ -174,7 +174,7 @@ TEST_F(KeptCalls, AreMissedWhereTheyAreDamaged) {
     EXPECT_TRUE(stored.calls_are_kept);
   });
   ASSERT_EQ(damaged.size(), 1u);
-  EXPECT_EQ(damaged[0].how, "what they came to has no sensible size");
+  EXPECT_EQ(damaged[0].how, "their stored result has no sensible size");
 }
 
 TEST(Prints, AreReadAsTheyWereWritten) {

@@ -25,7 +25,8 @@ class KeptLinesOfStore : public testing::Test {
     EXPECT_EQ(outcome(*store, std::move(commit)), "");
   }
 
-  // "batch of the rest of it: content, of a row that follows or begins anew".
+  // Each row is "CONTENT OFFSET+LINES", with "anew" if it does not follow the row before, or "batch
+  // to OFFSET".
   std::vector<std::string> told(const std::string& source) {
     std::vector<std::string> told;
     store->walk_kept_lines(
@@ -59,7 +60,7 @@ TEST_F(KeptLinesOfStore, ComeBackInOrderEachBeforeItsBatch) {
 
 TEST_F(KeptLinesOfStore, FollowEachOtherAcrossBatchesOfCallsButNotAcrossWhatWasNotKept) {
   commit("a", "one");
-  commit("a", "");  // calls
+  commit("a", "");  // only calls
   commit("a", "two");
   commit("a", "", false);
   commit("a", "");
@@ -148,7 +149,7 @@ TEST_F(KeptLinesOfStore, ReadAgainReplaceWhatTheirBatchTellsAndWhatIsCountedOfTh
   EXPECT_EQ(store->source("llama", "a")->recognized, source.recognized + 3);
   EXPECT_EQ(store->source("llama", "a")->facts,
             source.facts + static_cast<std::uint64_t>(changed.more_facts));
-  store->replace_batches({{.number = 77}});  // it went meanwhile
+  store->replace_batches({{.number = 77}});  // this batch is gone
   EXPECT_EQ(replay_all(*store).size(), 2U);
 }
 

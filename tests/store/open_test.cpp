@@ -17,7 +17,7 @@
 namespace faultline {
 namespace {
 
-// What the store says against a file; "" if it opens.
+// The error with which the store refuses the file; "" if it opens.
 std::string refusal(const std::filesystem::path& file) {
   try {
     Store store(file);
@@ -66,7 +66,7 @@ TEST(OpeningTheStore, RefusesAFolderInPlaceOfTheFile) {
   std::filesystem::create_directory(folder / "f.db");
   EXPECT_EQ(refusal(folder / "f.db"),
             (folder / "f.db").string() +
-                ": cannot be opened for writing; mend its permissions or choose another data "
+                ": cannot be opened for writing; fix its permissions or choose another data "
                 "folder");
 }
 
@@ -121,14 +121,14 @@ TEST(OpeningTheStore, RefusesAFileWithADamagedPage) {
   const TemporaryFolder folder;
   fill(folder / "f.db");
   std::string bytes = read_file(folder / "f.db");
-  // Every page but the first, so that some are of the kind that is checked.
+  // All pages except the first, so that some are of the kind that is checked.
   for (std::size_t at = 4096; at < bytes.size(); at += 4096) bytes.replace(at, 64, 64, '\x5a');
   write_file(folder / "f.db", bytes);
   EXPECT_THAT(refusal(folder / "f.db"),
               testing::StartsWith((folder / "f.db").string() + ": is damaged ("));
 }
 
-// The file with one page overwritten: the root of a table or index.
+// Overwrites the root page of a table or index in the file.
 void damage_root_of(const std::filesystem::path& file, const std::string& name) {
   std::int64_t page = 0;
   {
@@ -184,7 +184,7 @@ std::string flipped(std::string bytes, std::size_t bit) {
   return bytes;
 }
 
-// What a start finds wrong; and, where that is nothing, what it replays.
+// The error that a start finds, or what it replays if it finds none.
 std::string found_at_start(const std::filesystem::path& file) {
   std::string replayed;
   try {
@@ -218,7 +218,7 @@ TEST(OpeningTheStore, NoBitOfTheDatabaseChangesUnnoticed) {
     for (const char* part : {"f.db-wal", "f.db-shm"}) std::filesystem::remove(folder / part);
     write_file(folder / "f.db", flipped(bytes, bit));
     const std::string found = found_at_start(folder / "f.db");
-    if (found == sound) continue;  // of a page that nobody reads
+    if (found == sound) continue;  // in a page that is not read
     ++noticed;
     EXPECT_TRUE(found.find("is damaged") != std::string::npos ||
                 found.find("is not a Faultline database") != std::string::npos ||
@@ -228,7 +228,7 @@ TEST(OpeningTheStore, NoBitOfTheDatabaseChangesUnnoticed) {
   EXPECT_GT(noticed, 90);
 }
 
-// The log as it is while the service runs, or was killed.
+// The write-ahead log as it is while the service runs, or after it was killed.
 void fill_log(const std::filesystem::path& folder, const std::filesystem::path& into) {
   RandomBatches random(1);
   Store store(folder / "f.db");
@@ -393,7 +393,7 @@ TEST(OpeningTheStore, LetsReadersReadWhileATransactionIsOpen) {
   EXPECT_THROW(reading->run("UPDATE probe SET count = 6"), SqliteError);
 }
 
-// As an earlier release left it: with its schema, and without checksums of pages.
+// A file as an earlier release left it: with its schema, and without checksums of pages.
 void make_with_schema(const std::filesystem::path& file, std::size_t version) {
   sqlite3* database = nullptr;
   ASSERT_EQ(sqlite3_open(file.c_str(), &database), SQLITE_OK);

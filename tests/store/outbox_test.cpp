@@ -1,4 +1,4 @@
-// What receivers are to be told of findings, through the lives of the findings.
+// Which messages receivers get about findings, from the first to the last.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -49,7 +49,8 @@ class OutboxTest : public testing::Test {
     store.reconcile_findings("llama", attempt, found, at(minute), standing);
   }
 
-  // "f1 fires", "f1 resolved": what the receiver is told at that minute, and accepts.
+  // "f1 fires", "f1 resolved": the messages that the receiver gets at that minute, with this
+  // outcome.
   std::vector<std::string> told(int minute, const std::string& receiver = "pager",
                                 DeliveryOutcome outcome = DeliveryOutcome::accepted) {
     std::vector<std::string> said;

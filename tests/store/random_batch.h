@@ -1,4 +1,4 @@
-// Batches for the store's tests: like those of a job's log, or of anything at all.
+// Batches for the store's tests, with any content.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ class RandomBatches {
   }
   bool chance(int percent) { return number(100) < static_cast<std::uint64_t>(percent); }
 
-  // Small numbers mostly, sometimes any.
+  // Mostly small numbers, sometimes any.
   std::uint64_t any() { return chance(70) ? number(100) : random_(); }
 
   // Any bytes: NUL, broken UTF-8, line ends.
@@ -55,7 +55,7 @@ class RandomBatches {
     }
   }
 
-  // Nothing in it needs to make sense, except that places are counted upwards.
+  // Its values need not make sense, except that places count upwards.
   Batch batch() {
     Batch batch;
     batch.from_offset = any();

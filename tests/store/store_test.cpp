@@ -52,7 +52,7 @@ TEST(Store, KnowsWhereEachSourceStands) {
   Store store(folder / "f.db");
   Commit first = nth_commit(random, "a", 0);
   Commit second = nth_commit(random, "a", 1);
-  second.source.host = "";  // this time the sender did not say
+  second.source.host = "";  // this time the sender gave none
   second.source.rank = -1;
   second.complete = true;
   Commit other = nth_commit(random, "b", 0);

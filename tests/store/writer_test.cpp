@@ -44,7 +44,7 @@ class WriterTest : public testing::Test {
   std::vector<int> failed;
 };
 
-// Keeps the writer in a deed until it is released, so that what is submitted meanwhile waits.
+// Blocks the writer until it is released, so that later submissions wait.
 class Obstacle {
  public:
   explicit Obstacle(Writer& writer) {
@@ -118,7 +118,7 @@ TEST_F(WriterTest, ClosesATransactionThatHoldsEnough) {
   EXPECT_EQ(writer.transactions(), 4u) << "the obstacle's, and three of two";
 }
 
-// Without memory SQLite cannot undo a part either; then nothing of its transaction stays.
+// Without memory SQLite cannot undo a single part either; then nothing of the transaction is kept.
 TEST_F(WriterTest, CommitsNothingOfATransactionInWhichAPartCouldNotBeUndone) {
   Writer writer(database);
   Obstacle obstacle(writer);
@@ -164,7 +164,7 @@ TEST_F(WriterTest, FoldsTheLogAwayWhenNothingComes) {
   database.run("INSERT INTO t VALUES (0, ?)", std::string(100'000, 'x'));
   ASSERT_GT(std::filesystem::file_size(log), 100'000u);
   Writer writer(database);
-  // However long it takes; ctest's limit ends it if it never happens.
+  // This may take any time; the timeout of ctest ends the test if it never happens.
   while (std::filesystem::file_size(log) > 0)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
 }

@@ -1,5 +1,5 @@
-// Certificates and those who issue them, made by openssl; and how the real server and the real curl
-// are told of them.
+// Certificates and authorities made by openssl, and the flags with which the real server and the
+// real curl use them.
 #pragma once
 
 #include <fmt/format.h>
@@ -12,9 +12,9 @@
 namespace faultline {
 
 struct Issued {
-  std::string subject = "";  // by default its common name is that of its file
+  std::string subject = "";  // default: the name of its file as common name
   std::string names = "IP:127.0.0.1,DNS:localhost";
-  int days = 30;  // below zero: it has expired
+  int days = 30;  // negative: it has expired
 };
 
 class Certificates {
@@ -39,14 +39,14 @@ class Certificates {
   std::string path(const std::string& file) const { return (workshop_.folder() / file).string(); }
   Workshop& workshop() { return workshop_; }
 
-  // Of a server that shows server.pem.
+  // The flags for a server that presents server.pem.
   std::vector<std::string> server_flags(const std::vector<std::string>& more = {}) const {
     std::vector<std::string> all{"--tls-cert", path("server.pem"), "--tls-key", path("server.key")};
     all.insert(all.end(), more.begin(), more.end());
     return all;
   }
 
-  // curl's, as the client of this name; none: one without a certificate.
+  // The flags of curl for the client of this name; empty: a client without a certificate.
   std::string as(const std::string& client = "", const std::string& trusted = "ca") const {
     std::string flags = "--cacert " + path(trusted + ".pem");
     if (!client.empty())

@@ -1,5 +1,5 @@
-// Counts what operator new gives out. It replaces the program's own, so one file of a test program
-// includes it.
+// Counts the memory that operator new returns. It replaces the program's operator new, so exactly
+// one file of a test program includes it.
 #pragma once
 
 #include <malloc.h>
@@ -21,7 +21,7 @@ inline std::atomic<std::size_t> live_bytes = 0;
 inline std::atomic<std::size_t> peak_bytes = 0;
 inline std::atomic<std::size_t> allocations = 0;
 
-// Of what happens while it lives.
+// The allocations made during its lifetime.
 class Allocations {
  public:
   Allocations() : bytes_(live_bytes), number_(allocations) { peak_bytes = bytes_; }

@@ -1,4 +1,4 @@
-// The real curl, asked through a shell as a user would.
+// The real curl, run through a shell as a user would.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@
 namespace faultline {
 
 struct Reply {
-  int exit = -1;  // of the shell's last command
+  int exit = -1;  // the status of the shell's last command
   int status = 0;
   std::string body;
 
@@ -40,7 +40,7 @@ inline std::string output_of(const std::string& command, int* exit = nullptr) {
   return output;
 }
 
-// curl FLAGS URL; `before`: what its stdin comes from, as "gzip -c file |".
+// Runs curl FLAGS URL. `before` is what feeds its stdin, such as "gzip -c file |".
 inline Reply curl(const ServerProcess& server, const std::string& path,
                   const std::string& flags = "", const std::string& before = "") {
   Reply reply;
@@ -56,12 +56,12 @@ inline Reply curl(const ServerProcess& server, const std::string& path,
   return reply;
 }
 
-// Until the stored jobs are read back.
+// Waits until the stored jobs are loaded.
 inline void await_ready(const ServerProcess& server) {
   EXPECT_TRUE(eventually([&] { return curl(server, "/readyz").status != 503; }));
 }
 
-// Asks again until the answer is as hoped for.
+// Asks again until the answer is as hoped for; fails the test after a minute.
 template <class Hope>
 Reply await(const ServerProcess& server, const std::string& path, Hope&& hope) {
   Reply reply;

@@ -1,4 +1,4 @@
-// Waits for what another process or thread does.
+// Waits for the work of another process or thread.
 #pragma once
 
 #include <chrono>
@@ -6,7 +6,7 @@
 
 namespace faultline {
 
-// Looks again until it is so. False: it does not become so in a minute.
+// Checks again and again until the condition holds. Returns false if it does not within a minute.
 template <class Condition>
 bool eventually(Condition&& is_so) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::minutes{1};

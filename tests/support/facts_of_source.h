@@ -1,5 +1,5 @@
-// What the batches of a source tell, all together, wherever one ended and the next began: a batch
-// says once what its lines repeat.
+// All facts in the batches of a source, independent of where the batches are cut: a batch holds a
+// repeated fact only once.
 #pragma once
 
 #include <map>
@@ -14,8 +14,8 @@ namespace faultline {
 
 struct FactsOfSource {
   std::vector<std::string> in_order;
-  std::map<std::string, std::string> latest_reports;  // by what they are about
-  std::map<std::string, int> channels;                // of each connection
+  std::map<std::string, std::string> latest_reports;  // by communicator, rank and operation
+  std::map<std::string, int> channels;                // number by connection
   std::set<std::string> settings;
 
   void add(const Batch& batch, const Event& event) {

@@ -1,4 +1,4 @@
-// What the logs of a host say on which a part fails one job after the other.
+// Logs of a host on which a part fails in one job after the other.
 #pragma once
 
 #include <fmt/format.h>
@@ -42,7 +42,7 @@ inline std::string off_bus(const std::string& day) {
   return xid_line(day, 79, "GPU has fallen off the bus.");
 }
 
-// Two readings of the counters of /sys, an hour apart, of a link that goes bad in between.
+// Two readings of the counters in /sys, an hour apart, of a link that goes bad in between.
 inline std::string readings(const std::string& day) {
   std::string text;
   for (const auto& [hour, errors] : {std::pair{"02", 100}, {"03", 250'000}})

@@ -1,4 +1,5 @@
-// A receiver of alerts that does as the test says: it answers, refuses, hangs, hangs up.
+// A receiver of alerts that does what the test says: it answers, refuses, hangs, or closes the
+// connection.
 #pragma once
 
 #include <arpa/inet.h>
@@ -81,7 +82,7 @@ class FakeReceiver {
     const std::lock_guard lock(mutex_);
     return heard_;
   }
-  // False if there are not so many in time.
+  // Waits for so many messages. Returns false if they do not come in time.
   bool await(std::size_t count, std::chrono::milliseconds limit = std::chrono::seconds{30}) {
     std::unique_lock lock(mutex_);
     return changed_.wait_for(lock, limit, [&] { return heard_.size() >= count; });

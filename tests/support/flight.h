@@ -1,4 +1,4 @@
-// What one process's Flight Recorder remembers, in a few words.
+// The content of one process's Flight Recorder, in a few words.
 #pragma once
 
 #include <fmt/format.h>
@@ -27,7 +27,7 @@ struct RecordedOperation {
 
 class Recorder {
  public:
-  // The groups of a job, by name.
+  // Adds or changes a group, by name.
   void group(const std::string& name, const std::vector<int>& members) {
     FlightRecorderGroup& group = named(name);
     group.description = name + "_desc";
@@ -42,7 +42,7 @@ class Recorder {
     group.last_completed = completed;
   }
 
-  // By which number this process knows it.
+  // The number by which this process knows the group.
   void local_id(const std::string& name, std::int64_t id) { named(name).local_id = id; }
 
   void record(const std::string& name, const RecordedOperation& said) {
@@ -68,10 +68,10 @@ class Recorder {
     group.details.push_back(detail);
   }
 
-  // As if its ring had held these before, and lost them.
+  // Acts as if the ring had held these records before and lost them.
   void lose(std::int64_t records) { records_ += records; }
 
-  // As a batch of the source that the dump was read from.
+  // The content as a batch, as if read from a dump.
   Batch batch(std::uint64_t offset = 0) const {
     Batch batch;
     batch.speakers.emplace_back();

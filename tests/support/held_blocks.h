@@ -1,4 +1,4 @@
-// Fingerprints as a store holds them, in windows of a few.
+// Fingerprints as a store returns them, a few at a time.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Pickles that nobody's Flight Recorder wrote. Reading one executes nothing and takes little.
+// Pickles that no Flight Recorder wrote. Reading one executes nothing and takes little memory.
 #pragma once
 
 #include <string>
@@ -19,7 +19,7 @@ inline std::string repeated(std::string_view text, std::size_t times) {
   return all;
 }
 
-// One after the other, for together they are large.
+// Makes them one after the other, because together they are large.
 template <class Visit>
 void for_each_hostile_pickle(Visit&& visit) {
   using namespace std::string_literals;

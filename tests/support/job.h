@@ -32,7 +32,7 @@ class Job {
   static std::string host_of(int rank) { return fmt::format("node-{}", rank / 8); }
   static std::string gpu_of(int rank) { return fmt::format("0000:{:02x}:00.0", 0x10 + rank % 8); }
 
-  // A rank of the job becomes rank `as` of a communicator of `nranks`.
+  // Rank `rank` of the job becomes rank `as` of a communicator with `nranks` ranks.
   void join(int rank, const std::string& communicator, int as, int nranks) {
     CommunicatorInit init{.communicator = pointer(communicator),
                           .rank = as,
@@ -51,7 +51,7 @@ class Job {
     for (int rank = 0; rank < ranks; ++rank) join(rank, communicator, rank, ranks);
   }
 
-  // It began to, and no line says that it finished.
+  // The rank begins to join, and no line says that it finished.
   void begin_to_join(int rank, const std::string& communicator, int as, int nranks) {
     say(source_of(rank), speaker_of(rank),
         CommunicatorInit{.communicator = pointer(communicator),
@@ -65,7 +65,7 @@ class Job {
     sizes_[communicator] = nranks;
   }
 
-  // What NCCL prints once all ranks have told each other where they are.
+  // What NCCL prints once all ranks have exchanged their places.
   void print_shape(int rank, const std::string& communicator, int as, int nranks) {
     say(source_of(rank), speaker_of(rank),
         CommunicatorShape{.communicator = pointer(communicator),
@@ -86,7 +86,7 @@ class Job {
     }
   }
 
-  // Ranks that call the same thing `times` times.
+  // These ranks make the same call `times` times.
   void call(const std::vector<int>& ranks, const Signature& signature, int times = 1,
             const std::string& communicator = "world") {
     for (int rank : ranks)
@@ -117,13 +117,13 @@ class Job {
     apply(source, batch);
   }
 
-  // A call on a communicator of which no Init line was seen.
+  // A call on a communicator without an Init line.
   void call_as_stranger(int rank, const Signature& signature, int nranks, std::uint64_t op_count) {
     sizes_["stranger"] = nranks;
     call_once(rank, signature, "stranger", op_count);
   }
 
-  // How the rank's log ends.
+  // Ends the log of the rank in this way.
   void log_ends(int rank, SourceEnd how) {
     Batch batch = next(source_of(rank));
     batch.end = how;
@@ -135,7 +135,7 @@ class Job {
         CommunicatorEnd{.communicator = pointer(communicator), .ending = how}, "ends");
   }
 
-  // What a rank says in words of its own.
+  // A line of a rank in words of its own.
   void remark(int rank, const std::string& level, const std::string& text, EventTime time = {}) {
     say(source_of(rank), speaker_of(rank), Remark{.dialect = "nccl", .level = level, .text = text},
         fmt::format("{}:{} NCCL {} {}", host_of(rank), 1000 + rank, level, text), time);
@@ -149,7 +149,7 @@ class Job {
         BackTrace{.place = place, .code = code, .thread_name = thread_name},
         fmt::format("{} -> {}", place, code));
   }
-  // How a rank's process is set up.
+  // A setting of a rank.
   void setting(int rank, const std::string& group, const std::string& name,
                const std::string& value) {
     say(source_of(rank), speaker_of(rank), Setting{.group = group, .name = name, .value = value},
@@ -161,7 +161,7 @@ class Job {
         time);
   }
 
-  // A line of a host's kernel, or of a program that looks after the host.
+  // A line of the kernel of a host, or of a program that watches the host.
   void kernel(const std::string& host, const std::string& text, EventTime time = {}) {
     say(kernel_of(host), Speaker{}, Remark{.dialect = "kernel", .text = text}, text, time);
   }
@@ -175,7 +175,7 @@ class Job {
         time);
   }
 
-  // What a tool says of a part. The host is where it ran; each file is a source of its own.
+  // A report of a tool on a part. `host` is where the tool ran; each file is a source of its own.
   void part(const std::string& host, PartReport report, EventTime time = {},
             const std::string& file = "tools.txt") {
     std::string text = report.tool;
@@ -184,7 +184,7 @@ class Job {
         std::move(text), time);
   }
 
-  // What a tool says that looks at the job from outside.
+  // A report of a tool that looks at the job from outside.
   void report(Fact fact, std::string text, const std::string& source = "ras.txt",
               EventTime time = {}) {
     say({"j", source, "", -1}, Speaker{}, std::move(fact), std::move(text), time);
@@ -204,7 +204,7 @@ class Job {
     apply(source, batch);
   }
 
-  // attempt: 0 for the latest.
+  // `attempt`: 0 means the latest.
   Diagnosis diagnosis(int attempt = 0) const {
     static const Catalog catalog = load_catalog();
     return diagnose(state, catalog, moment, attempt);
@@ -221,7 +221,7 @@ class Job {
     return {"j", host.empty() ? std::string("dmesg.txt") : host + "/dmesg.txt", host, -1};
   }
   static Speaker speaker_of(int rank) { return {host_of(rank), 1000 + rank, rank % 8, -1}; }
-  // The rank's process of now; see restart().
+  // The current process of the rank; see restart().
   Speaker speaker_now(int rank) const {
     Speaker speaker = speaker_of(rank);
     if (in_containers) speaker.pid = 70 + rank;
@@ -229,17 +229,17 @@ class Job {
     return speaker;
   }
 
-  // The processes before a restart go on beside those after it.
+  // The processes from before a restart continue beside those after it.
   void back_to(int generation) { generation_ = generation; }
 
   JobState state;
   Moment moment{};
-  EventTime clock;                                // of joins and calls, where lines carry stamps
-  Timestamp received{};                           // when what follows arrives
+  EventTime clock;                                // of joins and calls, if lines have stamps
+  Timestamp received{};                           // when the following lines arrive
   bool open_ended = false;                        // the logs are streams that have not ended
-  bool in_containers = false;                     // which count their processes themselves
+  bool in_containers = false;                     // each counts its processes itself
   bool print_no_ids = false;                      // as NCCL before 2.16
-  std::vector<std::pair<Source, Batch>> applied;  // as they came
+  std::vector<std::pair<Source, Batch>> applied;  // in order of arrival
 
  private:
   std::uint64_t pointer(const std::string& communicator) {
@@ -268,7 +268,7 @@ class Job {
   std::map<int, std::uint64_t> op_count_;
 };
 
-// Their classes, in order.
+// The classes of the findings, in order.
 inline std::vector<std::string> causes(const std::vector<Finding>& findings) {
   std::vector<std::string> all;
   for (const Finding& finding : findings) all.emplace_back(name_of(finding.cause));
@@ -288,7 +288,8 @@ inline std::vector<int> all_but(int out, int of) {
   return others;
 }
 
-// On two hosts, in step. Each rank makes `calls`; where `begin` is known they take a minute.
+// Sixteen ranks on two hosts, in step. Each makes `calls` calls; if `begin` is known they take a
+// minute.
 inline Job sixteen_ranks(int calls = 10, const EventTime& begin = {}) {
   Job job;
   job.clock = begin;
@@ -299,7 +300,7 @@ inline Job sixteen_ranks(int calls = 10, const EventTime& begin = {}) {
   return job;
 }
 
-// What is to be done, a line for each.
+// The actions, one per line.
 inline std::string actions_of(const Finding& finding) {
   std::string all;
   for (const Action& action : finding.actions) all += action.what + "\n";

@@ -1,6 +1,5 @@
-// Whether a value of JSON is as a schema of an OpenAPI 3.1 document says: of JSON Schema the words
-// that the document uses. What no schema declares is a complaint, and so is a word that is not
-// known here.
+// Checks a JSON value against a schema of an OpenAPI 3.1 document, for the keywords that the
+// document uses. A property that no schema declares is a complaint, and so is an unknown keyword.
 #pragma once
 
 #include <fmt/format.h>
@@ -21,7 +20,8 @@ class SchemaCheck {
  public:
   explicit SchemaCheck(const boost::json::value& document) : document_(document) {}
 
-  // "/root_causes/0/severity: \"bad\" is none of [...]", a line each; none: it fits.
+  // One line for each complaint, such as "/root_causes/0/severity: \"bad\" is none of [...]"; none
+  // if the value fits.
   std::vector<std::string> complaints(const boost::json::value& schema,
                                       const boost::json::value& value) const {
     std::vector<std::string> all;
@@ -29,7 +29,7 @@ class SchemaCheck {
     return all;
   }
 
-  // Whether some value was as it says.
+  // Whether any value so far has matched this schema.
   bool has_met(const boost::json::value& schema) const {
     return met_.contains(&schema.as_object());
   }
@@ -39,7 +39,8 @@ class SchemaCheck {
   using Object = boost::json::object;
   using Complaints = std::vector<std::string>;
 
-  // With what it refers to and is made of; by none of them alone may a property be judged.
+  // The schema with all schemas that it refers to or is composed of. Any of them may declare a
+  // property, so none alone can reject one.
   std::vector<const Object*> parts_of(const Value& schema) const {
     const Object& object = schema.as_object();
     std::vector<const Object*> parts{&object};
@@ -134,7 +135,7 @@ class SchemaCheck {
         is_declared = true;
         if (declared->is_object()) check(*declared, property, place, all);
       }
-      // An anyOf has judged it already.
+      // An anyOf has checked it already.
       const bool is_judged =
           std::ranges::any_of(parts, [](const Object* part) { return part->contains("anyOf"); });
       if (!is_declared && !is_judged) all.push_back(place + ": is not declared");

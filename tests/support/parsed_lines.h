@@ -1,4 +1,4 @@
-// Tables of lines and the facts that a parser makes of each.
+// Tables of lines with the facts that a parser reads from each.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ template <class Expected>
 struct ParsedLine {
   const char* why;
   std::string text;
-  std::vector<Expected> expected;  // none: the line is not the parser's
+  std::vector<Expected> expected;  // empty: the parser does not know the line
 };
 
 template <class Expected>

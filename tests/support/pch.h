@@ -1,4 +1,4 @@
-// Precompiled for all tests. model/pch.h says the rules.
+// Precompiled for all tests. The rules are in model/pch.h.
 #pragma once
 
 #include <gmock/gmock.h>

@@ -34,7 +34,7 @@ class ProgramTest : public testing::Test {
     return outcome;
   }
 
-  // The line ends with 2, prints nothing, and says so of why.
+  // Expects that the line exits with 2, prints nothing to stdout, and says `error` on stderr.
   void expect_refused(const std::string& line, const std::string& error) {
     SCOPED_TRACE(line);
     const Outcome outcome = run(line);

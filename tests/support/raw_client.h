@@ -1,4 +1,4 @@
-// A socket that says exactly what a test wants said.
+// A socket that sends exactly the bytes that a test gives it.
 #pragma once
 
 #include <arpa/inet.h>
@@ -29,7 +29,7 @@ class RawClient {
   RawClient(const RawClient&) = delete;
   RawClient& operator=(const RawClient&) = delete;
 
-  // False once the server has hung up.
+  // Returns false once the server has closed the connection.
   bool say(std::string_view bytes) {
     while (!bytes.empty()) {
       const ssize_t sent = send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
@@ -41,7 +41,7 @@ class RawClient {
 
   void say_no_more() { shutdown(socket_, SHUT_WR); }
 
-  // One answer, head and body.
+  // Reads one answer, head and body.
   std::string hear() {
     while (heard_.find("\r\n\r\n") == std::string::npos)
       if (!receive()) return take(heard_.size());
@@ -54,7 +54,7 @@ class RawClient {
     return take(head + body);
   }
 
-  // The answer to HEAD, which has a Content-Length and no body.
+  // Reads the answer to HEAD, which has a Content-Length and no body.
   std::string hear_head() {
     expect_no_body_ = true;
     std::string head = hear();
@@ -62,14 +62,14 @@ class RawClient {
     return head;
   }
 
-  // All that comes up to and with this text; without it if the server hangs up before.
+  // Reads up to and including this text, or less if the server closes the connection before.
   std::string hear_until(std::string_view text) {
     while (heard_.find(text) == std::string::npos)
       if (!receive()) return take(heard_.size());
     return take(heard_.find(text) + text.size());
   }
 
-  // True if the server has closed the connection, or does so now.
+  // Waits for the end of the connection. True if the server closes it and sends nothing more.
   bool hears_the_end() {
     while (receive()) {
     }

@@ -1,4 +1,4 @@
-// A program of others that tests speak with, as they ship it; ended with the test, by its pid.
+// A third-party program that tests talk to, unchanged; it is ended with the test, by its pid.
 #pragma once
 
 #include <arpa/inet.h>
@@ -23,7 +23,7 @@ extern char** environ;
 
 namespace faultline {
 
-// Empty: it is not there. ./dev test provides it.
+// Empty if the program is not installed. ./dev test provides it.
 inline std::string program_path(const std::string& name) {
   const char* path = std::getenv("PATH");
   std::string rest = path == nullptr ? "" : path;
@@ -44,8 +44,8 @@ inline sockaddr_in on_loopback(int port) {
   return address;
 }
 
-// One that nobody listens on right now. Below those that Linux gives to connections, so that none
-// takes it while a program that is to be started again is down.
+// A port that nothing listens on now. It is below the range that Linux gives to connections, so
+// that no connection takes it while a program is down that will be started again.
 inline int free_port() {
   static std::mt19937 choice{std::random_device{}()};
   for (int tries = 0; tries < 1000; ++tries) {
@@ -72,7 +72,7 @@ inline bool listens(int port) {
 
 class RealProgram {
  public:
-  // What it says goes to `messages`.
+  // Its output goes to `messages`.
   RealProgram(const std::filesystem::path& messages, std::vector<std::string> words, int port) {
     std::vector<char*> arguments;
     for (std::string& word : words) arguments.push_back(word.data());

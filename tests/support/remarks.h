@@ -1,5 +1,5 @@
-// Jobs whose ranks complain, and a few plain signatures that know the complaints: so that tests are
-// about what is made of a match. The shipped ones have tests of their own.
+// Jobs whose ranks complain, and a few plain signatures that know the complaints, so that tests
+// check what follows from a match. The shipped signatures have tests of their own.
 #pragma once
 
 #include <fmt/format.h>
@@ -87,7 +87,7 @@ inline Diagnosis look(const Job& job) {
 
 inline std::string address_of(int host) { return fmt::format("10.0.0.{}", 10 + host); }
 
-// Ranks of `hosts` hosts with eight each, in step, with the addresses that Init lines tell.
+// Ranks on `hosts` hosts with eight each, in step, with the addresses from Init lines.
 inline Job hosts_of_eight(int hosts = 2) {
   Job job;
   job.join_all(8 * hosts);

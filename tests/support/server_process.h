@@ -25,7 +25,7 @@ namespace faultline {
 
 class ServerProcess {
  public:
-  // Data and messages go to `folder`, which may have served before.
+  // Data and messages go to `folder`, which an earlier server may have used.
   explicit ServerProcess(const std::filesystem::path& folder,
                          const std::vector<std::string>& flags = {})
       : messages_(folder / "messages"),
@@ -68,7 +68,7 @@ class ServerProcess {
   void ask_to_stop() { kill(pid_, SIGTERM); }
   void ask_to_reload() { kill(pid_, SIGHUP); }
 
-  // The exit status, once it has ended by itself; -1 if a signal ended it.
+  // The exit status once the server has ended; -1 if a signal ended it.
   int wait_for_end() {
     int status = 0;
     waitpid(pid_, &status, 0);
@@ -76,7 +76,7 @@ class ServerProcess {
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   }
 
-  // The most memory it ever had resident.
+  // The highest resident memory so far.
   std::size_t peak_kib() const {
     std::ifstream status("/proc/" + std::to_string(pid_) + "/status");
     for (std::string word; status >> word;)
@@ -90,7 +90,7 @@ class ServerProcess {
 
   std::string messages() const { return read_file(messages_); }
 
-  // On the disk, with what was not folded into it yet.
+  // The size on the disk, with the write-ahead log.
   std::uintmax_t database_bytes() const {
     std::uintmax_t bytes = 0;
     for (const auto& file : std::filesystem::directory_iterator(messages_.parent_path() / "data"))
@@ -99,7 +99,7 @@ class ServerProcess {
   }
 
  private:
-  // One of its first lines says where it listens, or its last why it does not.
+  // One of its first lines says where it listens, or its last line says why it does not.
   void await_port() {
     const std::string expected = "listening on " + scheme_ + "://";
     for (int tries = 0; tries < 6000; ++tries) {

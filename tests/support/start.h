@@ -1,5 +1,5 @@
-// The start of a job in a few words: every rank tells how it is set up, joins one communicator and
-// is connected in a ring. Eight ranks to a host.
+// The start of a job in a few words: every rank prints its settings, joins one communicator and is
+// connected in a ring. Eight ranks on a host.
 #pragma once
 
 #include <functional>
@@ -10,7 +10,7 @@
 
 namespace faultline {
 
-// What one rank tells. As it stands: a healthy rank of a cluster with InfiniBand and NVLink.
+// What one rank prints. The defaults are a healthy rank of a cluster with InfiniBand and NVLink.
 struct RankStart {
   std::string nccl = "2.27.7+cuda12.8";
   std::string driver = "12080";
@@ -21,7 +21,7 @@ struct RankStart {
   std::string within_host = "P2P/CUMEM";
   std::string between_hosts = "NET/IB";
   bool gdr = true;
-  std::string hca = "enabled";  // its GPUDirect
+  std::string hca = "enabled";  // GPUDirect of the HCA
   std::string channels = "16";
   std::string multicast = "available";
 };
@@ -30,7 +30,7 @@ using RankStarts = std::function<RankStart(int rank)>;
 
 constexpr std::uint64_t kWorldPointer = 0x9000;
 
-// After job.restart() it is a later attempt, on the same machines.
+// After job.restart() this is a later attempt on the same machines.
 inline void start(Job& job, int ranks, const RankStarts& start_of) {
   for (int rank = 0; rank < ranks; ++rank) {
     const RankStart how = start_of(rank);
@@ -88,7 +88,7 @@ inline void start(Job& job, int ranks, const RankStarts& start_of) {
   }
 }
 
-// All ranks alike, but those of one host.
+// All ranks are alike, except those of one host.
 inline RankStarts all_but_host(const std::string& odd, const RankStart& odd_start) {
   return [=](int rank) { return Job::host_of(rank) == odd ? odd_start : RankStart{}; };
 }

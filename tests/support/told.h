@@ -1,5 +1,5 @@
-// What a batch says, one line for each fact and call, in the order of the source; the same however
-// the source was cut into batches.
+// The facts and calls of a batch, one line each, in the order of the source; the same however the
+// source was cut into batches.
 #pragma once
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
-// All that the batches of a source tell: facts, calls and counts, the same however the source was
-// cut into bodies and batches.
+// All facts, calls and counts in the batches of a source, the same however the source was cut into
+// bodies and batches.
 #pragma once
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@ namespace faultline {
 
 struct ToldBySource {
   FactsOfSource facts;
-  std::vector<std::string> calls;  // in the order of lines: they come in runs, by thread
+  std::vector<std::string> calls;  // in order of lines; batches hold runs by thread
   std::uint64_t lines = 0;
   std::uint64_t recognized = 0;
   std::uint64_t skipped = 0;

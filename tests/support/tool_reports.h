@@ -1,4 +1,4 @@
-// What tools say of parts, in a few words, and jobs to lay it beside.
+// Reports of tools on parts, in a few words, and jobs to combine them with.
 #pragma once
 
 #include <algorithm>
@@ -42,7 +42,7 @@ inline PartReport counters_of(const std::string& device, const Named& values,
       .tool = tool, .kind = "port", .names = {{"device", device}, {"port", "1"}}, .values = values};
 }
 
-// A switch's port, and what it is cabled to.
+// A port of a switch, and the port that it is cabled to.
 inline PartReport cable(const std::string& port, const std::string& guid, const std::string& host,
                         const std::string& device, const Named& values = {}) {
   return {.tool = "iblinkinfo",
@@ -71,7 +71,7 @@ inline PartReport gpu(const std::string& pci, const Named& values,
   return {.tool = tool, .kind = "gpu", .names = {{"pci", pci}}, .values = values};
 }
 
-// Everybody entered the last call, and nobody came out of it.
+// Every rank entered the last call, and none came out of it.
 inline Job stalled_job() {
   Job job;
   job.join_all(16);

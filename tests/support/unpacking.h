@@ -1,4 +1,4 @@
-// What the tests of Unpacker share: packed data, and what comes of unpacking it.
+// Shared by the tests of Unpacker: packed data, and the result of unpacking it.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What the tests of the unwrapper share.
+// Shared by the tests of the unwrapper.
 #pragma once
 
 #include <string>
@@ -46,7 +46,7 @@ inline void PrintTo(const Told& told, std::ostream* out) {
        << told.wall << "\" uptime " << told.uptime_us << "}";
 }
 
-// Noon of 10 March 2026: years that stamps leave out are chosen from here.
+// Noon of 10 March 2026: the year of stamps without one is chosen relative to it.
 inline Timestamp reference_time() { return *parse_rfc3339("2026-03-10T12:00:00Z"); }
 
 inline void collect(std::span<const Message> messages, std::vector<Told>& all) {
@@ -61,7 +61,7 @@ inline std::vector<Told> unwrap_all(const std::vector<std::string>& lines) {
   return all;
 }
 
-// The same, but after each line the unwrapper is thrown away and a new one goes on from save().
+// The same, but after each line a new unwrapper continues from save().
 inline std::vector<Told> unwrap_all_with_restarts(const std::vector<std::string>& lines) {
   std::vector<Told> all;
   std::string saved;

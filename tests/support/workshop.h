@@ -1,4 +1,4 @@
-// A folder of its own for a test: to write files in, and for real commands to work in.
+// A folder for one test, to write files in and to run real commands in.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ class Workshop {
     std::ofstream(folder_ / name, std::ios::binary) << text;
   }
 
-  // Runs a command in the folder; what it writes to "out" is the result.
+  // Runs a command in the folder and returns what it writes to "out".
   std::string make(const std::string& command) {
     const std::string line = "cd '" + folder_.string() + "' && exec 2>messages && " + command;
     EXPECT_EQ(std::system(line.c_str()), 0) << command;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kMostNamed = 4;
 
-// The communicator's last life under this pointer.
+// The latest communicator that had this pointer.
 const CommunicatorSetup* setup_of(const ProcessSetup& process, std::uint64_t pointer) {
   const auto& all = process.communicators;
   const auto found = std::find_if(all.rbegin(), all.rend(), [&](const CommunicatorSetup& c) {

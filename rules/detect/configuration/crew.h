@@ -1,5 +1,5 @@
-// Crews: the processes that work together and should therefore be set up alike. What all detectors
-// of configuration share.
+// Crews: the processes that work together and should therefore be set up alike. Shared by all
+// detectors of configuration.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ namespace faultline {
 // One process of a crew, with what it was as a rank of the crew's communicator.
 struct CrewMate {
   const ProcessSetup* process = nullptr;
-  const CommunicatorSetup* communicator = nullptr;  // nullptr: it told nothing of it
+  const CommunicatorSetup* communicator = nullptr;  // nullptr: its lines say nothing about it
   bool started = false;                             // Init COMPLETE, and no abort
 };
 
@@ -28,11 +28,11 @@ struct Crew {
 };
 
 // The largest communicators of the attempt that share no process: usually one, the world. A process
-// that only joins smaller ones beside it has another task, and may be set up for that.
+// that only joins smaller communicators has another task, and may be set up for that.
 std::vector<Crew> crews_of(const View& view);
 
-// Whether all of the host's ranks tell how they are connected, and as many as on other hosts: of a
-// host whose logs are not all there, nobody knows what the others would have said.
+// Whether all ranks of the host say how they are connected, and no host has more ranks here. If
+// logs of a host are missing, nobody knows what its other ranks would have said.
 bool tells_connections(const Crew& crew, const std::string& host);
 
 // A place in a crew: indices into its mates.
@@ -40,22 +40,22 @@ using Mates = std::vector<std::size_t>;
 
 // Units (processes, or whole hosts) divided by what they say.
 struct Division {
-  std::string reference;        // what most say
-  Mates odd;                    // those who say otherwise; where nobody is most, all
-  std::optional<Ground> doubt;  // whether those who say otherwise are wrong
+  std::string reference;        // what most units say
+  Mates odd;                    // units that say otherwise; all, if there is no majority
+  std::optional<Ground> doubt;  // a doubt whether the odd ones are wrong
   bool everybody = false;       // no majority: `odd` is all of them
 };
 
-// `said` is what each unit says, `mates` those of the crew that it is.
+// `said`: what the unit says. `mates`: the mates of the crew that it consists of.
 struct Unit {
   std::string said;
   Mates mates;
 };
-// `unheard`: as many more there are, of whom nobody knows what they would have said. Two camps of
-// nearly the same size have no majority where these could tip the balance.
+// `unheard`: how many more units there are whose answer is not known. If these could tip the
+// balance between two camps of nearly the same size, there is no majority.
 Division divide(const std::vector<Unit>& units, std::size_t unheard = 0);
 
-// The hosts that these are, where they are all of their hosts' mates; else ranks, too.
+// The hosts and ranks of these mates; hosts_of: only their hosts.
 Subject subject_of(const View& view, const Crew& crew, const Mates& mates);
 Subject hosts_of(const Crew& crew, const Mates& mates);
 
@@ -65,8 +65,7 @@ std::string people_of(const View& view, const Crew& crew, const Mates& mates);
 // Adds the line, unless there is none or it is of another attempt.
 void add_setting_line(const View& view, const Setup::Said* said, Suspicion& suspicion);
 
-// What is wrong with the configuration slows a job, or stops its start; it is not what a hang in
-// mid-run comes from.
+// A wrong configuration slows a job, or stops its start; it is not the cause of a hang in mid-run.
 Suspicion configuration_fault(Cause cause, Severity severity, Sureness sure);
 
 }  // namespace faultline

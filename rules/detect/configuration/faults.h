@@ -1,4 +1,4 @@
-// The families of configuration faults. Each looks at one crew, but for the last.
+// The families of configuration faults. Most look at one crew.
 #pragma once
 
 #include <optional>
@@ -16,7 +16,7 @@ std::vector<Suspicion> find_differing_settings(const View& view, const Crew& cre
 // Values that defeat their purpose (settings.yaml).
 std::vector<Suspicion> find_suspicious_settings(const View& view, const Crew& crew);
 
-// The same, and variables that are not what people take them for, in scripts and commands.
+// Such values, and variables that people misunderstand, in scripts and commands.
 std::vector<Suspicion> find_misunderstood_variables(const View& view);
 
 // Hosts that have other NICs than their peers.
@@ -31,7 +31,7 @@ std::vector<Suspicion> find_gdr_disabled(const View& view, const Crew& crew);
 // GPUs of one host that do not reach each other directly.
 std::vector<Suspicion> find_p2p_disabled(const View& view, const Crew& crew);
 
-// What is worse than at the last start of the job that got to work, or only other.
+// What is worse than at the job's last start that got to work, or only different.
 std::vector<Suspicion> find_changes_since_last_start(const View& view);
 std::optional<StartFingerprint> last_start_that_worked(const View& view);
 

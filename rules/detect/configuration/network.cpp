@@ -27,7 +27,7 @@ std::set<std::string> networks_connected(const Setup& setup, const ProcessSetup&
   return networks;
 }
 
-// What a process goes by: its connections, else what it chose.
+// The networks that count for a process: those of its connections, else the one that it chose.
 std::set<std::string> networks_of(const View& view, const CrewMate& mate) {
   const Setup& setup = view.job.setup();
   std::set<std::string> networks = networks_connected(setup, *mate.process);
@@ -56,7 +56,7 @@ bool meant_rdma(const View& view, const CrewMate& mate) {
          (net != nullptr && *net == "IB");
 }
 
-// Socket was asked for by name: no fallback.
+// Socket was asked for by name: this is no fallback.
 bool meant_sockets(const View& view, const CrewMate& mate) {
   const Setup& setup = view.job.setup();
   const std::string* net = setup.answer(*mate.process, "environment NCCL_NET");
@@ -113,7 +113,7 @@ Suspicion partial_fallback(const View& view, const Crew& crew, const Mates& on_s
   return suspicion;
 }
 
-// All of it, although it was meant otherwise.
+// The whole crew fell back, although it was meant otherwise.
 Suspicion general_fallback(const View& view, const Crew& crew, const Mates& meant) {
   Suspicion suspicion =
       configuration_fault(Cause::config_network_fallback, Severity::warning, Claim::config_meant);
@@ -140,7 +140,7 @@ Suspicion general_fallback(const View& view, const Crew& crew, const Mates& mean
   return suspicion;
 }
 
-// All of it, as a setting asks for, while ports that RDMA could use are up on each host.
+// A setting makes the whole crew use sockets, while ports that RDMA could use are up on its hosts.
 std::vector<Suspicion> idle_rdma(const View& view, const Crew& crew, const Mates& on_sockets) {
   const Setup& setup = view.job.setup();
   std::map<std::string, FastPort> up;  // by host
@@ -211,7 +211,7 @@ void add_staged_line(const View& view, const std::string& host, Direction direct
   }
 }
 
-// No NIC of the host can reach its GPUs, as NCCL says before it connects anything.
+// Whether no NIC of the host can reach its GPUs, as NCCL says before it connects anything.
 bool refuses_gdr(const Setup& setup, const ProcessSetup& process, bool& tells) {
   bool refuses = true;
   for (const AnswerGiven& answer : process.answers) {
@@ -299,7 +299,7 @@ std::vector<Suspicion> find_network_fallback(const View& view, const Crew& crew)
 
 std::vector<Suspicion> find_gdr_disabled(const View& view, const Crew& crew) {
   if (!crew.several_hosts()) return {};
-  // Sending and receiving apart: reading GPU memory is often off where writing it is on.
+  // Sending and receiving are judged apart: reading GPU memory is often off while writing it is on.
   for (Direction direction : {Direction::receive, Direction::send}) {
     std::vector<Unit> units;
     for (const auto& [host, mates] : crew.by_host) {
@@ -350,9 +350,9 @@ std::vector<Suspicion> find_differing_devices(const View& view, const Crew& crew
         said.insert(*list);
         tell.push_back(i);
       }
-    // Where each process has NICs of its own, their names say nothing of the host.
+    // If each process has NICs of its own, their names say nothing about the host.
     if (said.size() != 1) continue;
-    // No device at all is a matter of the network, not of the list.
+    // A host without any device is a matter of the network, not of this list.
     if (said.begin()->empty() || uses_sockets(view, crew.mates[tell.front()])) continue;
     const std::set<std::string> names = device_names(*said.begin());
     by_count.push_back({std::to_string(names.size()), tell});

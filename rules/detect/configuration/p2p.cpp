@@ -45,7 +45,7 @@ Within within(const View& view, const Crew& crew, const Mates& mates, const std:
         const std::string& transport = setup.text(link.transport);
         if (is_direct(transport)) found.direct = true;
         if (is_shared_memory(transport)) found.instead.insert(transport);
-        // Only of the crew's own communicator it is known which ranks are where.
+        // Only for the crew's own communicator is it known which rank is on which host.
         if (transport.starts_with("NET/") && &communicator == mate.communicator &&
             std::ranges::any_of(link.peers, [&](int peer) {
               const auto known = host_of_rank.find(peer);

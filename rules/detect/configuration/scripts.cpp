@@ -11,10 +11,10 @@ namespace faultline {
 namespace {
 
 constexpr std::string_view kScript = "script ";
-constexpr std::string_view kTorch = "torch ";  // in force, whoever has written it
+constexpr std::string_view kTorch = "torch ";  // in force, wherever it was set
 constexpr std::size_t kLongestValue = 60;
 
-// Where only what is written is known, nobody knows on how many hosts or ranks it will be.
+// A script alone does not show on how many hosts or ranks it will run.
 bool can_be_told(const SuspiciousValue& value) {
   return value.where == Where::anywhere && value.cause == Cause::config_environment_mismatch;
 }
@@ -23,7 +23,7 @@ bool stands_beside(const Setup& setup, const ProcessSetup& process, std::string_
   return setup.answer(process, fmt::format("{}{}", kScript, variable)) != nullptr;
 }
 
-// NCCL's own lines are there: then it was told to print them, wherever that was written.
+// If NCCL's own lines are there, NCCL was told to print them, wherever that was set.
 bool nccl_prints(const View& view) { return !view.job.progress().members().empty(); }
 
 std::string shown(std::string_view value) {
@@ -35,7 +35,7 @@ std::string shown(std::string_view value) {
 
 std::vector<Suspicion> find_misunderstood_variables(const View& view) {
   const Setup& setup = view.job.setup();
-  // One finding for each, whoever has written it.
+  // One finding for each value, however many scripts or commands set it.
   std::map<std::pair<const SuspiciousValue*, std::string>, Suspicion> by_value;
   for (const ProcessSetup& process : setup.processes()) {
     if (!view.in_attempt(process.process)) continue;

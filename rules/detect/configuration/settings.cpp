@@ -38,7 +38,7 @@ const std::string* answer_of(const Setup& setup, const CrewMate& mate, std::stri
   return setup.answer(*mate.process, question);
 }
 
-// What each mate says, and nothing of those that cannot be known.
+// What each mate says; mates whose answer cannot be known are left out.
 std::vector<Unit> units_of_ranks(const Setup& setup, const Crew& crew, std::string_view question,
                                  Absence absence) {
   std::vector<Unit> units;
@@ -50,7 +50,7 @@ std::vector<Unit> units_of_ranks(const Setup& setup, const Crew& crew, std::stri
     hosts_that_tell.insert(crew.mates[i].process->host);
   }
   if (units.empty() || absence == Absence::unknown) return units;
-  // One process may have lost a line; a whole host that prints others has none to print.
+  // One process may have lost a line; if a whole host prints other variables, this one is not set.
   for (const auto& [host, mates] : crew.by_host) {
     if (hosts_that_tell.contains(host)) continue;
     for (std::size_t i : mates)
@@ -60,7 +60,7 @@ std::vector<Unit> units_of_ranks(const Setup& setup, const Crew& crew, std::stri
   return units;
 }
 
-// Ranks of a host may differ among themselves, if all hosts have it so.
+// Ranks of a host may differ among themselves, if they do so on all hosts.
 std::vector<Unit> units_of_hosts(const Setup& setup, const Crew& crew, std::string_view question) {
   std::vector<Unit> units;
   for (const auto& [host, mates] : crew.by_host) {
@@ -91,7 +91,7 @@ std::set<std::string> questions_of(const Setup& setup, const Crew& crew) {
   return questions;
 }
 
-// Sockets against RDMA have a family of their own.
+// Sockets instead of RDMA are a fault of their own: find_network_fallback.
 bool is_about_sockets(std::string_view question, const std::vector<Unit>& units) {
   return (question == "network used" || question == "environment NCCL_NET") &&
          std::ranges::any_of(units, [](const Unit& unit) {
@@ -176,7 +176,7 @@ std::vector<Suspicion> find_differing_settings(const View& view, const Crew& cre
                                         : units_of_ranks(setup, crew, question, setting->absent);
     const Division division = divide(units, by_host ? 0 : crew.unheard);
     if (division.odd.empty() || is_about_sockets(question, units)) continue;
-    // Where every host has its own, that is how it was meant.
+    // If every host has its own value, that is intended.
     if (by_host && division.everybody && units.size() > 2) continue;
     found.push_back(difference(view, crew, question, *setting, division));
   }

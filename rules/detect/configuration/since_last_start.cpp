@@ -1,4 +1,4 @@
-// What a restarted job does otherwise than the last time that it got to work.
+// How a restarted job differs from its last start that got to work.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -64,7 +64,7 @@ struct Meaning {
   std::string name;  // for people
 };
 
-// Nothing: it is no worse than before.
+// nullopt: it is no worse than before.
 std::optional<Meaning> meaning_of(const View& view, const Change& change) {
   const std::string& question = change.question;
   if (question == "network used" || question == "network connected") {
@@ -86,11 +86,11 @@ std::optional<Meaning> meaning_of(const View& view, const Change& change) {
   if (question == "transport within") {
     if (any_begins(change.now, "P2P/") || !any_begins(change.before, "P2P/")) return std::nullopt;
     return Meaning{Cause::config_p2p_disabled, Severity::warning, Claim::config_lost_since,
-                   "the way between GPUs of one host"};
+                   "the path between GPUs of one host"};
   }
   if (question == "devices IB") {
     const auto lost = devices_in(change.before) - devices_in(change.now);
-    // None at all is a matter of the network.
+    // If no device is left, that is a matter of the network.
     if (lost < 0 || devices_in(change.now) == 0) return std::nullopt;
     return Meaning{
         Cause::config_environment_mismatch, lost > 0 ? Severity::warning : Severity::info,
@@ -147,7 +147,7 @@ std::vector<Suspicion> find_changes_since_last_start(const View& view) {
       std::ranges::find(changes, "network used", &Change::question) != changes.end();
   std::vector<Suspicion> found;
   for (const Change& change : changes) {
-    if (chose_another && change.question == "network connected") continue;  // which follows
+    if (chose_another && change.question == "network connected") continue;  // follows from it
     const std::optional<Meaning> meaning = meaning_of(view, change);
     if (!meaning) continue;
     Suspicion& suspicion =

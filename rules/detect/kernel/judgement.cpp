@@ -19,14 +19,15 @@ constexpr std::size_t kMostKernelLines = 5;
 constexpr std::int64_t kSecondUs = 1'000'000;
 // RDMA tries again for about half a minute before it gives up.
 constexpr std::int64_t kShortOutageUs = 15 * kSecondUs;
-// Nobody starts a job on a host that has hung for so long, as far as that may last unsaid.
+// Longest time that a hang may last after its line: nobody starts a job on a host that hangs
+// longer.
 constexpr std::int64_t kLongestUnsaidUs = 3600 * kSecondUs;
 
 enum class Fate {
   open,
   came_back,  // after a time in which something may have failed
   brief,      // it came back before anything could fail
-  too_few,    // a storm that is none
+  too_few,    // too few lines for a storm
 };
 
 EventTime later(EventTime time, std::int64_t us) {
@@ -84,11 +85,11 @@ std::string title_of_kernel_group(const KernelPart& part, const KernelSighting& 
   const bool tells_rank = sighting.signature->title.find("{rank}") != std::string::npos;
   if (part.subject.ranks.size() == 1 && !tells_rank)
     title += fmt::format(" (rank {})", part.subject.ranks.front());
-  if (title.starts_with("the ")) title.front() = 'T';  // a part without a name of its own
+  begin_words_with_a_capital(title);
   return title;
 }
 
-// The one that says most.
+// The sighting that says most.
 const KernelSighting* spokesman(const KernelGroup& group,
                                 const std::vector<const KernelSighting*>& counting) {
   const KernelSighting* best = nullptr;
@@ -107,7 +108,7 @@ struct Outage {
   std::optional<std::int64_t> lasted_us;
 };
 
-// When all of it was over. Nothing: some of it is not.
+// When all of it was over; nullopt: some of it is not.
 std::optional<Outage> outage_of(const std::vector<const KernelSighting*>& counting) {
   Outage outage;
   const KernelSaying* begin = nullptr;
@@ -123,7 +124,7 @@ std::optional<Outage> outage_of(const std::vector<const KernelSighting*>& counti
   return outage;
 }
 
-// When it was. A state lasts beyond the line that tells of it.
+// When it was, seen from the job. A state lasts beyond the line that reports it.
 Phase phase_of(const View& view, const KernelGroup& group,
                const std::vector<const KernelSighting*>& counting, const KernelSaying& first,
                const KernelSaying& last) {
@@ -132,7 +133,7 @@ Phase phase_of(const View& view, const KernelGroup& group,
       std::ranges::any_of(counting, [](const KernelSighting* s) { return s->signature->lasts; });
   const bool stops = std::ranges::any_of(
       counting, [](const KernelSighting* s) { return s->signature->severity >= Severity::error; });
-  // What a boot tells of the one before it was over when it told.
+  // If a boot reports something about the boot before it, that was over by then.
   const bool is_over = std::ranges::all_of(
       counting, [](const KernelSighting* s) { return s->signature->marks == Marks::past_boot; });
   const bool goes_on = lasts && !is_over;
@@ -211,8 +212,8 @@ void add_lines_of_kernel_group(const View& view, const KernelGroup& group,
   if (group.part.tie != nullptr) add(*group.part.tie);
 }
 
-// A line that names no cause accuses nobody. But nobody who cannot read it can say that all is
-// well.
+// A line that names no cause accuses nobody. But as long as nobody can read it, it does not show
+// health either.
 Verdict verdict_of(const MessageSignature& signature) {
   const Severity severity = signature.severity;
   if (severity == Severity::info) return Verdict::healthy;
@@ -220,7 +221,7 @@ Verdict verdict_of(const MessageSignature& signature) {
   return severity == Severity::warning ? Verdict::slow : Verdict::failed;
 }
 
-// The process of a rank, or the GPU of one that stopped.
+// Whether the part is the process of a rank, or the GPU of a rank that stopped.
 bool is_tied(const View& view, const KernelPart& part) {
   if (part.key.starts_with("pid ")) return true;
   if (part.gpu.empty() || part.subject.ranks.empty()) return false;
@@ -237,7 +238,7 @@ std::optional<Suspicion> judge(const View& view, const KernelGroup& group) {
   if (counting.empty()) return std::nullopt;
   const KernelSighting& speaker = *spokesman(group, counting);
   const MessageSignature& signature = *speaker.signature;
-  // What is too little to be a fault does not speak for what is one.
+  // Sightings that are too few to be a fault do not speak for sightings that are one.
   if (is_enough(group, speaker))
     std::erase_if(counting, [&](const KernelSighting* s) { return !is_enough(group, *s); });
   const auto outage = outage_of(counting);
@@ -258,7 +259,7 @@ std::optional<Suspicion> judge(const View& view, const KernelGroup& group) {
   const EventTime ended = view.job.dated(last->line);
 
   Suspicion suspicion;
-  // When it was in the boot before, no line tells.
+  // No line says when it was in the boot before.
   if (signature.marks != Marks::past_boot) suspicion.since = begun;
   suspicion.verdict = verdict_of(signature);
   Finding& finding = suspicion.finding;
@@ -277,7 +278,7 @@ std::optional<Suspicion> judge(const View& view, const KernelGroup& group) {
     suspicion.sure.add(Ground::rebooted_since);
   finding.part_of_job = group.part.standing != KernelPart::Standing::bystander;
   if (!finding.part_of_job) finding.title += ", which the job does not use";
-  // Where no line tells of any rank, the host is all that is looked at.
+  // If no line tells of any rank, only the host is looked at.
   suspicion.needs_effect =
       is(signature.cause, Trait::symptom) ||
       (view.workers.all.empty() ? signature.severity < Severity::error

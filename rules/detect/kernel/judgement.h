@@ -13,7 +13,7 @@ struct KernelGroup {
   KernelPart part;
   std::vector<const KernelSighting*> causes;  // in the order of the log
   std::vector<const KernelSighting*> echoes;  // of the same host and class: evidence, no more
-  bool network_failed = false;                // NCCL told that it did
+  bool network_failed = false;                // NCCL reported that it did
 };
 
 // nullopt: none of the lines counts, as the host was starting or being taken down.

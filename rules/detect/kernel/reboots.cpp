@@ -37,7 +37,7 @@ bool was_torn_down(const View& view, const Worker& worker) {
                              [&](std::size_t m) { return view.member(m).left_cleanly(); });
 }
 
-// Where NCCL's lines have no stamps, an Xid that names a rank's process tells when the job ran.
+// If NCCL's lines have no time stamps, an Xid that names a rank's process shows when the job ran.
 bool ran_shortly_before(const View& view, const LineRef& boot) {
   const EventTime begun = by_the_wall(view.job.dated(boot));
   return std::ranges::any_of(view.job.hardware().xids(), [&](const XidIncident& xid) {
@@ -73,9 +73,9 @@ When when(const View& view, const std::string& host, const LineRef& boot) {
   return answer;
 }
 
-// Where NCCL's lines have no date, PyTorch's may have one. Ranks of the host that say something
-// after the boot were started after it; if they say nothing, and their peers wait in a call from
-// before it, the boot took them.
+// If NCCL's lines have no date, PyTorch's may have one. Ranks of the host that print something
+// after the boot were started after it. If they print nothing, and their peers wait in a call from
+// before it, the reboot ended them.
 When by_torch(const View& view, const TorchCrew& crew, const std::string& host,
               const LineRef& boot) {
   std::set<int> of_host;
@@ -116,18 +116,19 @@ std::vector<Suspicion> find_reboots(const View& view, const KernelSightings& sig
       if (part.standing != KernelPart::Standing::of_the_job) continue;
       When then = when(view, host, boot.line);
       if (then == When::cannot_tell && crew) then = by_torch(view, *crew, host, boot.line);
-      // Every log begins with a boot, at whatever time.
+      // Every log begins with a boot, at whatever time: that alone means nothing.
       if (then == When::at_another_time || (then == When::cannot_tell && !boot.log_goes_back))
         continue;
       Suspicion& suspicion = found.emplace_back();
       suspicion.since = view.job.dated(boot.line);
-      // Its ranks went with it. Whether the others noticed is not told where they stood already.
+      // The ranks of the host ended with it. If ranks are already behind, no other effect must be
+      // shown.
       suspicion.needs_effect = then != When::while_it_ran || !somebody_is_behind(view);
       Finding& finding = suspicion.finding;
       finding.cause = Cause::host_down;
       finding.severity = Severity::critical;
       finding.subject = part.subject;
-      finding.title = fmt::format("{} started anew without having been shut down", host);
+      finding.title = fmt::format("{} rebooted without a shutdown", host);
       suspicion.sure = Claim::host_started_anew;
       if (then != When::while_it_ran) suspicion.sure.add(Ground::time_open);
       finding.evidence.push_back(view.evidence(boot.line));

@@ -1,4 +1,4 @@
-// Hosts that started anew while the job ran on them, without having been taken down.
+// Hosts that rebooted while the job ran on them, without a shutdown.
 #pragma once
 
 #include "rules/knowledge/suspicion.h"

@@ -1,4 +1,4 @@
-// Measured bandwidths that are far under what the link is rated at.
+// Measured bandwidths that are far below the rate of the link.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kFarUnder = 4.0 / 5;     // of the rate, of one adapter's test
 constexpr double kFarUnderTcp = 1.0 / 2;  // of the rate: TCP has costs of its own
-constexpr double kOneStream = 25;         // Gbit/s: more than that one core does not always carry
+constexpr double kOneStream = 25;         // Gbit/s: one core does not always carry more
 constexpr double kSmallMessage = 65536;
 constexpr double kMiB = 8.0 * 1024 * 1024 / 1e9;  // MB/sec of perftest in Gbit/s
 
@@ -68,7 +68,7 @@ Suspicion describe_bandwidth(const PartFacts& facts, const Measured& measured, s
   add_line(facts.view, measured.line, finding);
   finding.actions.push_back(
       {.what =
-           "Measure other pairs, too, to tell which end is slow; then compare its PCIe link, its "
+           "Measure other pairs, too, to see which end is slow; then compare its PCIe link, its "
            "port's rate and its error counters with those of the others.",
        .where = measured.host,
        .command = "ib_write_bw -d {nic} --report_gbits {peer}; ibstat; perfquery -x"});
@@ -86,19 +86,19 @@ std::optional<double> rdma_gbits(const PartFacts& facts, const PartRecord& recor
   return std::nullopt;
 }
 
-// An earlier test may have said what the latest does not.
+// Whether the latest report has the column, and not only an earlier test.
 bool is_of_last_report(const PartFacts& facts, const PartRecord& record, std::string_view column) {
   return std::ranges::any_of(record.values, [&](const PartSeries& series) {
     return facts.parts().text(series.name).starts_with(column) && series.last().line == record.last;
   });
 }
 
-// A port that only the other end of its cable tells of has no report of its own.
+// A port that is only known from the other end of its cable has no report of its own.
 bool is_told_of_by(const NetworkPort& port, std::uint32_t source) {
   return !port.records.empty() && port.records.front()->source == source;
 }
 
-// The port that was measured; where none is named, the only one that the same source tells of.
+// The port that was measured; if none is named, the only port that the same source reports.
 const NetworkPort* port_measured(const PartFacts& facts, const Measured& measured) {
   const std::string_view device = measured.record->name("device");
   if (!device.empty()) return facts.ports.find_by_device(measured.host, device);
@@ -112,7 +112,7 @@ const NetworkPort* port_measured(const PartFacts& facts, const Measured& measure
   return only;
 }
 
-// Large messages reach what small ones do, or more.
+// Large messages should be at least as fast as small ones.
 void suspect_rdma_cliff(const PartFacts& facts, const Measured& measured, Suspicions& found) {
   const auto best = rdma_gbits(facts, *measured.record, "best BW average");
   if (!best || !is_of_last_report(facts, *measured.record, "best BW average") ||
@@ -128,7 +128,7 @@ void suspect_rdma_cliff(const PartFacts& facts, const Measured& measured, Suspic
   found.push_back(std::move(suspicion));
 }
 
-// ib_write_bw and its kin. Latencies and small messages tell nothing of the link.
+// ib_write_bw and its kin. Latencies and small messages say nothing about the link.
 void suspect_rdma(const PartFacts& facts, const PartRecord& record, Suspicions& found) {
   const auto bytes = number_in(facts.view, record, "#bytes");
   const auto gbits = rdma_gbits(facts, record, "BW average");
@@ -148,8 +148,8 @@ void suspect_rdma(const PartFacts& facts, const PartRecord& record, Suspicions& 
   found.push_back(std::move(suspicion));
 }
 
-// The one speed of the host's interfaces that are up; 0: there are several. Where no line names the
-// host, those that the same source tells of.
+// The one speed of the host's interfaces; 0: none is known, or they have several. If no line names
+// the host, the interfaces that the same source reports.
 double speed_of_host(const PartFacts& facts, const std::string& host, const PartRecord& record) {
   static const NamePatterns kSpeed{"speed"};
   std::set<double> speeds;
@@ -197,7 +197,7 @@ void suspect_tcp(const PartFacts& facts, const PartRecord& record, Suspicions& f
   found.push_back(std::move(suspicion));
 }
 
-// TCP that moves nothing for seconds is stopped by something, whatever its rate is meant to be.
+// If TCP moves nothing for seconds, something stops it, whatever its rate is meant to be.
 void suspect_silence(const PartFacts& facts, const PartRecord& record, Suspicions& found) {
   constexpr double kLeastSilent = 3;
   const double silent = number_in(facts.view, record, "silent intervals").value_or(0);
@@ -211,8 +211,8 @@ void suspect_silence(const PartFacts& facts, const PartRecord& record, Suspicion
       fmt::format("iperf3{}{}{}{} moved nothing at all in {:.0f} intervals",
                   host.empty() ? "" : " from ", host, to.empty() ? "" : " to ", to, silent);
   finding.actions = {fill_in(
-      {.what = "See whether packets of full size get through: a step on the way with a smaller MTU "
-               "lets the connection begin and then stand.",
+      {.what = "See whether packets of full size get through: if a hop has a smaller MTU, the "
+               "connection opens and then stalls.",
        .where = host,
        .command = "ping -c 3 -M do -s 8972 {peer}; ping -c 3 -M do -s 1472 {peer}; ss -ti"},
       {.fields = {{"peer", std::string(to)}}})};

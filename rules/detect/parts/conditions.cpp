@@ -1,4 +1,4 @@
-// Words and levels that mean something by themselves: conditions.yaml tells which.
+// Words and levels that mean something by themselves: conditions.yaml lists them.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -57,7 +57,7 @@ class Conditions {
   explicit Conditions(const PartFacts& facts)
       : facts_(facts), catalog_(facts.view.catalog.conditions) {}
 
-  // All that this record meets; `beside`: others of its kind on the same host.
+  // All conditions that this record meets; `beside`: other records of its kind on the same host.
   std::vector<Hit> met_by(const PartRecord& record,
                           const std::vector<const PartRecord*>& beside) const {
     std::vector<Hit> hits;
@@ -108,7 +108,7 @@ class Conditions {
     return true;
   }
 
-  // By any value of the latest report: some tools name several of one kind.
+  // Whether any value of the latest report meets it: some tools print several of one kind.
   bool is_met_last(Hit& hit, const std::vector<PartSample>& samples) const {
     for (auto sample = samples.rbegin();
          sample != samples.rend() && sample->line == samples.back().line; ++sample) {
@@ -175,7 +175,8 @@ class Conditions {
     return true;
   }
 
-  // The same field of the same link elsewhere; where there is only one GPU, of its other links.
+  // Whether most siblings do not meet the condition: the same link of other GPUs; if there is only
+  // one GPU, its other links.
   bool siblings_differ(Hit& hit, const std::vector<const PartRecord*>& beside) const {
     const PartRecord& record = *hit.record;
     const Siblings& siblings = siblings_of(hit, beside);
@@ -204,7 +205,7 @@ class Conditions {
     Met operator-(const Met& other) const { return {fine - other.fine, alike - other.alike}; }
   };
 
-  // What one tool says by one field of all parts of a host.
+  // What one tool says in one field about all parts of a host.
   struct Siblings {
     std::map<std::string, Met> of_link;
     std::map<GpuName, Met> of_gpu;
@@ -249,8 +250,7 @@ class Conditions {
   mutable std::map<Asked, Siblings> siblings_;
 };
 
-// --- What is said of a part
-// --------------------------------------------------------------------------
+// --- What is said of a part ----------------------------------------------------------------------
 
 void replace_all(std::string& text, std::string_view what, std::string_view by) {
   for (std::size_t at = text.find(what); at != std::string::npos;
@@ -271,6 +271,7 @@ std::string title_of_hit(const Hit& hit, const About& about) {
       {"{max}", hit.max},
       {"{link}", hit.record->name("link")}};
   for (const auto& [what, by] : words) replace_all(text, what, by);
+  begin_words_with_a_capital(text);
   return text;
 }
 
@@ -354,7 +355,7 @@ void suspect_gpus(const PartFacts& facts, const Conditions& conditions, Suspicio
   }
 }
 
-// Of what is said of a link and not of a port.
+// The other end, if the condition is about a link and not about a port.
 const NetworkPort* other_end(const PartFacts& facts, const NetworkPort& port, const Hit& hit) {
   return hit.condition->kind == "link" && port.peer != kNoPort ? &facts.ports.all()[port.peer]
                                                                : nullptr;
@@ -405,7 +406,7 @@ void suspect_hosts(const PartFacts& facts, const Conditions& conditions, Suspici
   }
 }
 
-// Counts of complaints, of which the complaints themselves may tell more.
+// Counts of complaints. If the complaints themselves are there, they say more.
 void suspect_fabric(const PartFacts& facts, const Conditions& conditions, Suspicions& found) {
   const auto names_parts = [&](const PartRecord& record) {
     return (record.kind == "link" || record.kind == "port") &&
@@ -431,8 +432,8 @@ struct LinkReading {
   const LineRef* line = nullptr;
 };
 
-// What one reading of an NVLink counts that would be a fault within an hour, while most other links
-// of the GPU count next to nothing.
+// The worst reading of an NVLink that would be a fault if it had risen within an hour, while most
+// other links of the GPU count next to nothing.
 std::optional<LinkReading> link_that_stands_out(const PartFacts& facts, const GpuPart& gpu) {
   struct Told {
     LinkReading reading;
@@ -478,7 +479,7 @@ void suspect_links_that_stand_out(const PartFacts& facts, const GpuPart& gpu, Su
   suspicion.sure = Claim::reading_stands_out;
   finding.title = fmt::format(
       "Link {} of GPU {} on {}: {}, and next to nothing on its other links; one reading does not "
-      "tell when it rose",
+      "show when it rose",
       worst->link, name_of(gpu), host_in_words(gpu.host), worst->words);
   add_line(facts.view, worst->line, finding);
   const auto& classes = facts.view.catalog.counters->classes();

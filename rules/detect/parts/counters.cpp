@@ -34,7 +34,7 @@ double grew(const Movement& movement) {
   return movement.rate().value_or(static_cast<double>(movement.growth));
 }
 
-// What each counter did on the ports of all hosts, in ascending order.
+// How much each counter grew on the ports of all hosts, in ascending order.
 class Siblings {
  public:
   explicit Siblings(const PartFacts& facts) {
@@ -56,7 +56,7 @@ class Siblings {
   }
 
  private:
-  // Rates are compared with rates, and growth without times with its like.
+  // Rates are compared with rates, and growth without times with growth without times.
   using Key = std::pair<const CounterMeaning*, bool>;
   static Key key_of(const Movement& movement) {
     return {movement.counter, movement.hours.has_value()};
@@ -66,7 +66,7 @@ class Siblings {
 
 Level judged(const Siblings& siblings, const Movement& movement) {
   const CounterClass& of = *movement.counter->of;
-  // Some words of NVLinks, "RX errors", are those of interfaces, too.
+  // Interfaces use some names of NVLink counters, too: "RX errors".
   if (of.finding == Cause::none || of.name == "nvlink") return Level::nothing;
   return movement.counter->siblings > 0 ? siblings.level_of(movement) : level_of(movement);
 }
@@ -75,7 +75,7 @@ bool is_graver(const Movement* a, const Movement* b) {
   return std::make_pair(level_of(*a), a->growth) > std::make_pair(level_of(*b), b->growth);
 }
 
-// By port.
+// In the order of the ports.
 std::vector<Sign> signs_of(const PartFacts& facts) {
   const Siblings siblings(facts);
   std::vector<Sign> signs;
@@ -129,8 +129,8 @@ bool is_over(const PartFacts& facts, const Sign& sign) {
   });
 }
 
-// What rises slowly slows a job. It is where a hang comes from only if everybody waits, on that
-// host too.
+// A counter that rises slowly slows a job. It explains a hang only if no rank is behind, and only
+// on a host that has members of a communicator of several hosts.
 bool only_slows(const PartFacts& facts, const Sign& sign, const Finding& finding) {
   if (sign.level == Level::faulty || sign.of->finding == Cause::network_link_down) return false;
   return std::ranges::none_of(finding.subject.hosts, [&](const std::string& host) {
@@ -162,7 +162,7 @@ bool is_watched(const PartFacts& facts, std::size_t port) {
   });
 }
 
-// What the other end of the cable says, which tells whose fault it rather is.
+// What the other end of the cable counts: a hint at which end the fault is.
 std::string of_other_end(const PartFacts& facts, const NetworkPort& port) {
   if (port.peer == kNoPort) return {};
   const std::string label = facts.ports.all()[port.peer].label();
@@ -227,7 +227,7 @@ const Sign* at_other_end(const PartFacts& facts, const std::vector<Sign>& signs,
   return found == of_peer.end() ? nullptr : &*found;
 }
 
-// Of a link with signs at both ends, the host's end tells.
+// A link with signs at both ends is reported once, from the host's end.
 bool is_told_by_other_end(const PartFacts& facts, const Sign& sign, const Sign* other) {
   if (other == nullptr) return false;
   const bool here = facts.ports.all()[sign.port].is_host_port();
@@ -259,7 +259,7 @@ bool is_of_job(const PartFacts& facts, const Sign& sign) {
   return owner_of_port(facts.view, *facts.nic_users, port).part_of_job() && !is_past(sign);
 }
 
-// Signs that say nothing of the port that counts: who is at fault is elsewhere.
+// Signs that say nothing about the port that counts them: the fault is elsewhere.
 void suspect_no_part(const PartFacts& facts, const std::vector<Sign>& signs, Suspicions& found) {
   std::map<std::string, std::vector<const Sign*>> by_class;
   for (const Sign& sign : signs)
@@ -285,15 +285,14 @@ void suspect_no_part(const PartFacts& facts, const std::vector<Sign>& signs, Sus
   }
 }
 
-// --- One reading
-// ------------------------------------------------------------------------------------
+// --- One reading -------------------------------------------------------------------------------
 
 struct OneReading {
   const CounterMeaning* counter = nullptr;
   std::string words;
   const LineRef* line = nullptr;
-  bool full = false;  // it holds no more
-  bool much = false;  // beside what the port counts in all
+  bool full = false;  // the counter is at its maximum
+  bool much = false;  // a large share of what the port counts in all
 };
 
 bool is_above(const std::string& text, double limit) {
@@ -305,7 +304,7 @@ bool is_above(const std::string& text, double limit) {
   return !text.empty() && value > limit;
 }
 
-// Which share it is of what the port counts in all, if it is more than a sound port has.
+// Its share of what the port counts in all, if that is more than a sound port has.
 std::optional<double> share_of_all(const View& view, const PartRecord& record,
                                    const CounterMeaning& counter, std::string_view spelling) {
   if (counter.of_all.empty()) return std::nullopt;
@@ -340,7 +339,7 @@ std::vector<OneReading> single_readings(const PartFacts& facts, std::size_t inde
 
 using ToolAndSource = std::pair<std::string, std::uint32_t>;
 
-// Reports of a fabric next to none of whose ports count errors.
+// Reports of fabrics in which next to no port counts errors.
 std::set<ToolAndSource> reports_of_sound_fabrics(const PartFacts& facts) {
   constexpr double kFewest = 20;
   constexpr double kMostOfAll = 0.02;
@@ -356,8 +355,9 @@ std::set<ToolAndSource> reports_of_sound_fabrics(const PartFacts& facts) {
   return sound;
 }
 
-// One value may be years old: it is mentioned, and accuses nobody. Where nothing else was sent, a
-// counter that is full is looked into, and one of the few ports that count at all.
+// One value may be years old: it is mentioned, and accuses nobody. If no log tells of a job, three
+// kinds are looked into: a full counter, a large share, and one of the few ports of a fabric that
+// count at all.
 void mention_single_readings(const PartFacts& facts, Suspicions& found) {
   const std::set<ToolAndSource> sound = reports_of_sound_fabrics(facts);
   for (std::size_t i = 0; i < facts.moved.size(); ++i) {
@@ -385,13 +385,13 @@ void mention_single_readings(const PartFacts& facts, Suspicions& found) {
       words.push_back(reading.words);
       add_line(facts.view, reading.line, finding);
     }
-    finding.title = fmt::format("{}: {}; one reading does not tell when it rose", port.label(),
+    finding.title = fmt::format("{}: {}; one reading does not show when it rose", port.label(),
                                 fmt::join(words, ", "));
     lay_on_ports(facts, {&port}, suspicion);
-    finding.actions.push_back(
-        {.what = "Read the counters again after ten minutes of traffic: only what rises counts.",
-         .where = port.host,
-         .command = "perfquery -x"});
+    finding.actions.push_back({.what = "Read the counters again after ten minutes of traffic: only "
+                                       "counters that rise matter.",
+                               .where = port.host,
+                               .command = "perfquery -x"});
     found.push_back(std::move(suspicion));
   }
 }

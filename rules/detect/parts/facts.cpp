@@ -7,7 +7,7 @@
 namespace faultline {
 namespace {
 
-// The host that a fault of the port is felt on: its own, or the one at the other end.
+// The host on which a fault of the port is felt: its own, or the one at the other end.
 std::string host_served(const PartFacts& facts, const NetworkPort& port) {
   if (!port.host.empty() || port.peer == kNoPort) return port.host;
   return facts.ports.all()[port.peer].host;

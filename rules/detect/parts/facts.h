@@ -23,7 +23,7 @@ struct PartFacts {
   std::vector<std::vector<Movement>> moved;  // by port
   std::vector<GpuPart> gpus;
   std::optional<NicUsers> nic_users;  // where there are ports
-  // By the addresses over which ranks said, when they started, that they find their peers.
+  // Ranks by the address over which they said, when they started, that they find their peers.
   std::map<std::string, std::set<int>, std::less<>> ranks_by_address;
 
   const Parts& parts() const { return view.job.parts(); }
@@ -36,8 +36,8 @@ Suspicions suspect_counters(const PartFacts& facts);     // what ports count
 Suspicions suspect_port_states(const PartFacts& facts);  // ports that are down or slow
 Suspicions suspect_mtu(const PartFacts& facts);
 Suspicions suspect_conditions(const PartFacts& facts);  // GPUs, and what tools say in a word
-Suspicions suspect_scheduler(const PartFacts& facts);   // jobs and nodes, as a scheduler tells
-Suspicions suspect_pods(const PartFacts& facts);        // as Kubernetes tells
+Suspicions suspect_scheduler(const PartFacts& facts);   // what schedulers report
+Suspicions suspect_pods(const PartFacts& facts);        // what Kubernetes reports
 Suspicions suspect_nvlinks(const PartFacts& facts);
 Suspicions suspect_bandwidth(const PartFacts& facts);
 Suspicions suspect_loss(const PartFacts& facts);      // pings and segments that do not arrive
@@ -53,7 +53,7 @@ struct ConditionHit {
   std::string value;
   std::string max;
   Sureness sure;
-  bool before_job = false;     // its latest sample is
+  bool before_job = false;     // its latest sample is from before the job
   bool so_before_job = false;  // an earlier sample said the same before the job
 };
 
@@ -66,22 +66,22 @@ struct PartNames {
 
 std::vector<ConditionHit> conditions_met(const PartFacts& facts, const PartRecord& record);
 
-// The finding of hits of one class, without its subject; the first is the one that it is named
-// after.
+// The finding of hits of one class, without its subject; it is named after the first hit.
 Suspicion suspicion_of(const PartFacts& facts, const std::vector<ConditionHit>& hits,
                        const PartNames& names);
 
-// Subject, ownership and confidence of a finding about a part of a host, or about the host itself.
+// Sets subject, ownership and confidence of a finding about a part of a host, or about the host
+// itself.
 void lay_on_owner(const View& view, const Ownership& ownership, const std::string& host,
                   Suspicion& suspicion);
 void lay_on_host(const View& view, const std::string& host, Suspicion& suspicion);
 
-// The same of these ports, of which the first is named first.
+// The same for these ports; the first port is named first.
 void lay_on_ports(const PartFacts& facts, const std::vector<const NetworkPort*>& ports,
                   Suspicion& suspicion);
 
-// A port that RDMA could go through: a tool says that it is up, and it is InfiniBand or at least as
-// fast as a network that GPUs are given.
+// A port that RDMA could use: a tool says that it is up, and it is InfiniBand or at least as fast
+// as networks for GPUs usually are.
 struct FastPort {
   std::string host;
   std::string label;

@@ -51,7 +51,7 @@ RocePort roce_port(const PartFacts& facts, const NetworkPort& port) {
   return roce;
 }
 
-// What the job's processes on this host that list the port were told.
+// What the job's processes on this host that list the port were told to use.
 struct Told {
   bool uses_port = false;
   std::optional<int> index;
@@ -91,8 +91,8 @@ Suspicion describe_gids(const PartFacts& facts, const RocePort& roce, Claim clai
   add_line(facts.view, roce.line, finding);
   lay_on_ports(facts, {roce.port}, suspicion);
   finding.actions.push_back(
-      {.what = "Use the index whose version is v2 and which has the routable address; newer NCCL "
-               "finds it by itself where NCCL_IB_GID_INDEX is not set.",
+      {.what = "Use the index of the routable v2 address; newer NCCL finds it by itself if "
+               "NCCL_IB_GID_INDEX is not set.",
        .where = roce.port->host,
        .command = "show_gids; env | grep NCCL_IB"});
   return suspicion;
@@ -110,23 +110,23 @@ Suspicions suspect_gids(const PartFacts& facts) {
     if (!told.uses_port) continue;
     if (!told.index) {
       if (!roce.has("v2"))
-        found.push_back(
-            describe_gids(facts, roce, Claim::gid_old_version,
-                          fmt::format("{} has addresses of RoCE v1 alone, which no router carries",
-                                      port.label())));
+        found.push_back(describe_gids(
+            facts, roce, Claim::gid_old_version,
+            fmt::format("{} has only RoCE v1 addresses, which no router carries", port.label())));
       continue;
     }
     const auto gid = roce.versions.find(*told.index);
     if (gid == roce.versions.end())
       found.push_back(
           describe_gids(facts, roce, Claim::gid_missing,
-                        fmt::format("NCCL_IB_GID_INDEX is {}, and {} has no address of that index",
+                        fmt::format("NCCL_IB_GID_INDEX is {}, and {} has no address at that index",
                                     *told.index, port.label())));
     else if (gid->second == "v1")
       found.push_back(describe_gids(
           facts, roce, Claim::gid_old_version,
-          fmt::format("NCCL_IB_GID_INDEX is {}, and that address of {} is of RoCE v1{}",
-                      *told.index, port.label(), roce.has("v2") ? "; it has others of v2" : "")));
+          fmt::format("NCCL_IB_GID_INDEX is {}, and at that index {} has a RoCE v1 address{}",
+                      *told.index, port.label(),
+                      roce.has("v2") ? "; it also has v2 addresses" : "")));
   }
   return found;
 }

@@ -33,16 +33,15 @@ Suspicion describe_loss(const PartFacts& facts, const PartRecord& record, Cause 
   return suspicion;
 }
 
-// It may be so of any network, and accuses nobody.
+// Any network may show this: it accuses nobody.
 void accuse_nobody_by(Suspicion& suspicion) {
   suspicion.verdict = Verdict::healthy;
   suspicion.finding.severity = Severity::info;
 }
 
-// --- Pings
-// --------------------------------------------------------------------------------------
+// --- Pings -------------------------------------------------------------------------------------
 
-// Where ping says why, or only large packets are lost, that is another matter.
+// Whether ping itself gives an error, or several sizes were tried: other rules judge those.
 bool has_other_reason(const PartFacts& facts, const PartRecord& record) {
   if (facts.parts().find(record, "error") != nullptr) return true;
   const PartSeries* sizes = facts.parts().find(record, "bytes");
@@ -71,8 +70,8 @@ void suspect_pings(const PartFacts& facts, const PartRecord& record, Suspicions&
   const bool fabric = record.tool == "ibping";
   finding.actions = {
       {.what = silent && !fabric
-                   ? "See whether the host is up, and whether a firewall swallows pings."
-                   : "Ping from other hosts, too, to tell which end loses; then read the counters "
+                   ? "See whether the host is up, and whether a firewall drops pings."
+                   : "Ping from other hosts, too, to see which end loses; then read the counters "
                      "of its port and of the switch port.",
        .where = {},
        .command = fabric ? "ibping -c 100 -L {lid}; perfquery -x; ibqueryerrors"
@@ -80,14 +79,12 @@ void suspect_pings(const PartFacts& facts, const PartRecord& record, Suspicions&
   found.push_back(std::move(suspicion));
 }
 
-// --- Segments that are sent again
-// -----------------------------------------------------------------------------------
+// --- Segments that are sent again --------------------------------------------------------------
 
 void add_advice_on_segments(Finding& finding) {
   finding.actions = {
-      {.what =
-           "See on which path: count them for each connection, and read drops and errors of the "
-           "interfaces and switch ports on the way.",
+      {.what = "Find the path: count them for each connection, and read drops and errors of the "
+               "interfaces and switch ports on the way.",
        .where = {},
        .command = "ss -ti; nstat -az TcpOutSegs TcpRetransSegs; ip -s -s link"}};
 }
@@ -136,7 +133,7 @@ std::optional<Sent> sent_in_test(const PartFacts& facts, const PartRecord& recor
   return std::nullopt;
 }
 
-// iperf3 counts what it sent again; of few, and of a test on one host, it means little.
+// iperf3 counts what it sent again; a small number means little.
 void suspect_test(const PartFacts& facts, const PartRecord& record, Suspicions& found) {
   constexpr double kGB = 1e9;
   const auto sent = sent_in_test(facts, record);
@@ -157,8 +154,7 @@ void suspect_test(const PartFacts& facts, const PartRecord& record, Suspicions& 
   found.push_back(std::move(suspicion));
 }
 
-// --- Tests of RDMA that ended with an error
-// -------------------------------------------------------------------------------------
+// --- Tests of RDMA that ended with an error ----------------------------------------------------
 
 void suspect_status(const PartFacts& facts, const PartRecord& record, Suspicions& found) {
   const std::string error = text_in(facts.view, record, "error");

@@ -27,7 +27,7 @@ std::string first_number(const std::string& text) {
   return text.substr(0, text.find_first_not_of("0123456789"));
 }
 
-// Interfaces over which the job's ranks talk, as they say.
+// Interfaces over which the job's ranks talk, by their own lines.
 std::set<std::string> interfaces_used(const View& view) {
   std::set<std::string> used;
   const Setup& setup = view.job.setup();
@@ -43,7 +43,7 @@ std::set<std::string> interfaces_used(const View& view) {
   return used;
 }
 
-// Who is not up carries nothing.
+// An interface that is down carries nothing.
 bool is_down(const PartFacts& facts, const PartRecord& record) {
   const PortWords& words = facts.view.catalog.conditions.ports;
   for (const PartSeries& series : record.values)
@@ -73,7 +73,7 @@ std::vector<Told> mtus(const PartFacts& facts, std::string_view kind, const Name
   return all;
 }
 
-// What most hosts have; empty: no value is most.
+// The value of more than half of the interfaces; empty: there is none.
 std::string usual(const std::map<std::string, std::vector<const Told*>>& by_mtu,
                   std::size_t total) {
   for (const auto& [mtu, those] : by_mtu)
@@ -115,7 +115,7 @@ Suspicion describe_mtu(const PartFacts& facts, const std::string& interface, boo
   lay_on_ports(facts, ports, suspicion);
   finding.actions.push_back({.what =
                                  "Give the interface the same MTU on all hosts and on the switch "
-                                 "ports between them, and probe the way.",
+                                 "ports between them, and probe the path.",
                              .command = "ip link; ping -c 3 -M do -s 8972 {peer}"});
   return suspicion;
 }
@@ -137,8 +137,7 @@ void compare(const PartFacts& facts, const std::vector<Told>& all, std::string_v
   }
 }
 
-// --- Probes
-// -----------------------------------------------------------------------------------------
+// --- Probes ------------------------------------------------------------------------------------
 
 struct Probe {
   const PartSample* sample = nullptr;
@@ -152,14 +151,14 @@ int count_in(const std::string& text) {
   return value;
 }
 
-// What else the same report said.
+// Another value from the same report.
 const PartSample* beside(const PartSeries* series, const PartSample& sample) {
   if (series == nullptr) return nullptr;
   const auto found = std::ranges::find(series->samples, sample.line, &PartSample::line);
   return found == series->samples.end() ? nullptr : &*found;
 }
 
-// Each size that was tried. Where ping says why nothing arrived, that is another matter.
+// Each size that was tried, unless ping itself says why nothing arrived: that is another matter.
 std::vector<Probe> probes_of(const PartFacts& facts, const PartRecord& record) {
   std::vector<Probe> probes;
   const PartSeries* bytes = facts.parts().find(record, "bytes");

@@ -1,5 +1,5 @@
-// What Kubernetes tells of pods. What its words mean is in conditions.yaml: the first that a pod
-// meets counts, for the others follow from it.
+// What Kubernetes reports about pods. conditions.yaml says what its words mean: the first condition
+// that a pod meets counts, because the others follow from it.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kMostNamed = 4;
 
 struct Pod {
-  std::set<std::string> hosts;  // none: no line tells where it ran
+  std::set<std::string> hosts;  // none: no line says where it ran
   std::vector<ConditionHit> hits;
 };
 
@@ -72,7 +72,7 @@ Suspicions suspect_pods(const PartFacts& facts) {
     for (const std::string& each : alike.hosts) {
       const Ownership ownership = owner_of_host(facts.view, each);
       add_owner(facts.view, ownership, each, finding.subject);
-      // Who pastes nothing but pods means these.
+      // If only pods were sent, they are the ones that are asked about.
       if (alike.hosts.size() == 1 && !facts.view.workers.all.empty())
         suspicion.sure.add(ownership.doubt);
       of_job |= ownership.part_of_job();

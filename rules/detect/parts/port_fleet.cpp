@@ -62,7 +62,7 @@ std::string PortFleet::name_of(const NetworkPort& port) const {
 
 void PortFleet::list_nics() {
   const Workers& workers = facts_.view.workers;
-  // Nearly all processes of a host have one list.
+  // Nearly all processes of a host have the same list.
   std::set<std::pair<std::string, const std::vector<std::string>*>> seen;
   for (const auto* by_host : {&workers.by_host, &workers.by_sender_host})
     for (const auto& [host, unused] : *by_host)

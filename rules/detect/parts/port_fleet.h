@@ -1,5 +1,5 @@
-// The ports of one kind that tools tell of, counted once, so that each can be compared with those
-// beside it and with those of its name elsewhere without going through them all.
+// All ports of one kind that tools report, counted once. So each port can be compared with the
+// ports beside it, and with those of its name on other hosts, without going through them all.
 #pragma once
 
 #include <map>
@@ -13,7 +13,7 @@
 
 namespace faultline {
 
-// What was said last of one quantity of a port.
+// The latest value of one quantity of a port.
 struct LastSaid {
   std::string value;
   const LineRef* line = nullptr;
@@ -39,7 +39,7 @@ struct UpAndDown {
   std::size_t down = 0;
 };
 
-// What the port of this name runs at on most other hosts of the job.
+// The rate of the port of this name on most other hosts of the job.
 struct Elsewhere {
   double rate = 0;  // 0: not more than here
   std::size_t hosts = 0;
@@ -48,7 +48,7 @@ struct Elsewhere {
 // How many ports run at which rate.
 class RateCounts {
  public:
-  // What three in four of them run at.
+  // The rate of at least three in four of them.
   struct Most {
     double rate = 0;  // 0: there is no such rate
     std::size_t count = 0;
@@ -67,18 +67,18 @@ class RateCounts {
 
 class PortFleet {
  public:
-  // The facts and the states stay the caller's.
+  // The facts must outlive it.
   PortFleet(const PartFacts& facts, const std::vector<PortState>& states, std::string_view kind);
 
   // Whether a rank listed the NIC when it started, or used the interface: then it was up.
   bool is_used_by_job(const NetworkPort& port) const;
   bool any_up_on(const std::string& host) const { return hosts_up_.contains(host); }
-  // Of this one's type on its host, without itself.
+  // Other ports of this one's type on its host.
   UpAndDown beside(const PortState& state) const;
-  // Of this one's name, on other hosts of the job.
+  // Ports of this one's name on other hosts of the job.
   UpAndDown elsewhere(const PortState& state) const;
 
-  // What most others run at that should be as fast, if it is more. 0: it is not.
+  // The rate of most others that should be as fast, if it is higher; else 0.
   double rate_of_siblings(const PortState& state) const;
   Elsewhere rate_elsewhere(const PortState& state) const;
 

@@ -63,7 +63,7 @@ PortState state_of(const PartFacts& facts, const NetworkPort& port, std::string_
   return state;
 }
 
-// Somebody asked a tool for this port alone.
+// Whether somebody asked a tool about this port.
 bool was_asked_about(const PartFacts& facts, const NetworkPort& port) {
   const auto& tools = facts.view.catalog.conditions.ports.asked_by;
   return port.device.empty() && std::ranges::any_of(port.records, [&](const PartRecord* record) {
@@ -87,15 +87,15 @@ bool is_virtual(const PartFacts& facts, const NetworkPort& port) {
          matches_any(facts.view.catalog.conditions.ports.virtual_interfaces, port.netdev);
 }
 
-// Why the port should be up; none: it may well be unused.
+// Why the port should be up; nullopt: it may well be unused.
 std::optional<Claim> expectation(const PartFacts& facts, const PortFleet& fleet,
                                  const PortState& state, std::string_view kind, bool is_only_one) {
   if (fleet.is_used_by_job(*state.port)) return Claim::port_of_the_job_down;
   const UpAndDown elsewhere = fleet.elsewhere(state);
   if (elsewhere.up > elsewhere.down) return Claim::port_up_elsewhere;
-  // Interfaces are there that nobody uses; what asks after RDMA ports is asked by who uses them.
+  // Many interfaces are unused, but whoever asks a tool about RDMA ports uses them.
   const bool of_no_job = kind == "port" && !tells_of_a_job(facts.view);
-  // Who goes through all ports of a switch asks about none of them.
+  // Whoever lists all ports of a switch asks about none of them in particular.
   if (of_no_job && was_asked_about(facts, *state.port))
     return is_only_one ? Claim::port_asked_about : Claim::port_perhaps_unused;
   if (!fleet.any_up_on(state.port->host) && of_no_job) return Claim::port_none_up;
@@ -137,7 +137,7 @@ Suspicion describe_down(const PartFacts& facts, const PortState& state, Claim cl
     finding.title += ", before the job began";
   } else if (claim == Claim::port_perhaps_unused) {
     finding.part_of_job = false;
-    finding.title += "; beside others it may be unused";
+    finding.title += "; it may be unused";
   }
   return suspicion;
 }
@@ -149,7 +149,7 @@ const std::vector<Action>& actions_of(const PartFacts& facts, std::string_view n
   return found == classes.end() ? kNone : found->second.actions;
 }
 
-// Ports of one trouble on many hosts are one trouble of the fabric.
+// The same trouble on many ports is one trouble of the fabric.
 void join_alike(std::vector<Suspicion>&& alike, std::string_view what, Suspicions& found) {
   if (alike.size() <= kMostAlike) {
     std::ranges::move(alike, std::back_inserter(found));
@@ -180,8 +180,8 @@ void suspect_down(const PartFacts& facts, const std::vector<PortState>& states,
   for (const PortState& state : states) {
     if (state.state.empty() || state.is_active() || is_virtual(facts, *state.port)) continue;
     std::optional<Claim> claim = expectation(facts, fleet, state, kind, states.size() == 1);
-    // A cable that is fine leads somewhere: the port is meant to be used. Where all ports of a
-    // fabric are like that, it is their subnet manager that is missing.
+    // A cable that is fine leads somewhere: the port is meant to be used. If several ports are like
+    // that, their subnet manager is missing.
     if (state.state == "initialize" && claim != Claim::port_of_the_job_down &&
         claim != Claim::port_up_elsewhere)
       claim = initialising > 1 ? Claim::port_up_elsewhere : Claim::port_starting;
@@ -214,7 +214,7 @@ Suspicion describe_slow(const PartFacts& facts, const NetworkPort& port, const L
   return suspicion;
 }
 
-// Ports of a host that are slow one and all have that in common: what they are plugged into, or how
+// If all ports of a host are slow, the reason is common to them: what they are plugged into, or how
 // the host is set up.
 Suspicion describe_slow_host(const PartFacts& facts, const std::vector<const PortState*>& slow,
                              const Elsewhere& elsewhere) {
@@ -230,7 +230,8 @@ Suspicion describe_slow_host(const PartFacts& facts, const std::vector<const Por
   return suspicion;
 }
 
-// By host, where all active ports are slower than elsewhere, and alike.
+// Looks for hosts whose active ports all run at one rate that is lower than elsewhere; returns
+// them.
 std::set<std::string> suspect_slow_hosts(const PartFacts& facts,
                                          const std::vector<PortState>& states,
                                          const PortFleet& fleet, Suspicions& found) {
@@ -291,7 +292,7 @@ std::size_t fastest_in(const std::vector<std::string>& speeds, std::string_view 
   return fastest;
 }
 
-// mlxlink says what the port is allowed to do and what its cable can.
+// mlxlink says which speeds the port may use and which its cable can carry.
 void suspect_below_supported(const PartFacts& facts, const std::vector<PortState>& states,
                              Suspicions& found) {
   const PortWords& words = facts.view.catalog.conditions.ports;
@@ -329,7 +330,7 @@ void suspect_could_be(const PartFacts& facts, Suspicions& found) {
     const std::string other =
         port.peer == kNoPort ? "" : fmt::format(" to {}", facts.ports.all()[port.peer].label());
     slow.push_back(describe_slow(facts, port, could_be.line,
-                                 fmt::format("The link of {}{} is slower than both ends can be: "
+                                 fmt::format("The link of {}{} is slower than both ends allow: "
                                              "it could be {}",
                                              port.label(), other, could_be.value),
                                  Claim::port_could_be_faster));
@@ -341,19 +342,18 @@ void suspect_recovering(const PartFacts& facts, const std::vector<PortState>& st
                         Suspicions& found) {
   for (const PortState& state : states) {
     if (state.physical != "recovering" || state.line == nullptr) continue;
-    Suspicion suspicion =
-        describe_slow(facts, *state.port, state.line,
-                      fmt::format("{} was seen in the midst of recovering its link ({})",
-                                  state.port->label(), state.said),
-                      Claim::port_recovering);
+    Suspicion suspicion = describe_slow(
+        facts, *state.port, state.line,
+        fmt::format("{} was seen recovering its link ({})", state.port->label(), state.said),
+        Claim::port_recovering);
     suspicion.finding.severity = Severity::error;
     suspicion.job_ran_with_it = false;
     found.push_back(std::move(suspicion));
   }
 }
 
-// IP over InfiniBand is set up by itself: the port below it may be fine. Then RDMA works, and what
-// goes over sockets does not.
+// IP over InfiniBand is set up apart from the port below it, which may be fine. Then RDMA works,
+// and sockets do not.
 void suspect_interfaces(const PartFacts& facts, Suspicions& found) {
   const PortWords& words = facts.view.catalog.conditions.ports;
   std::map<std::string, std::vector<PortState>> by_host;
@@ -367,7 +367,7 @@ void suspect_interfaces(const PartFacts& facts, Suspicions& found) {
     for (const PortState& state : interfaces) {
       if (state.is_active() || up * 2 <= std::ssize(interfaces)) continue;
       const PortState below = state_of(facts, *state.port, "port");
-      if (!below.is_active()) continue;  // then the port is what is told of
+      if (!below.is_active()) continue;  // then the port itself is reported
       Suspicion suspicion;
       suspicion.verdict = Verdict::slow;
       suspicion.since = state.line->time;

@@ -1,5 +1,5 @@
-// What a scheduler tells of jobs and nodes: why it ended a job, and which nodes it lost. What its
-// words mean is in conditions.yaml; whose they are is worked out here.
+// What a scheduler reports about jobs and nodes: why it ended a job, and which nodes it lost.
+// conditions.yaml says what its words mean; which job and node they are about is worked out here.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -39,11 +39,10 @@ std::string listed(const std::vector<std::string>& hosts) {
                      hosts.size() - kMostNamed);
 }
 
-// --- Nodes
-// --------------------------------------------------------------------------------------
+// --- Nodes -------------------------------------------------------------------------------------
 
 struct Node {
-  Hits hits;  // what its latest words mean: what tells most of it comes first
+  Hits hits;  // conditions that its latest words meet: the most telling one first
   std::string booted;
 
   bool is_gone() const {
@@ -60,7 +59,7 @@ bool is_later(const LineRef& a, const LineRef& b) {
   return a.line > b.line;
 }
 
-// A tool may speak of a node in several lists: what it said last of it counts.
+// A tool may name a node in several lists: the latest counts.
 Nodes nodes_in(const PartFacts& facts) {
   struct Word {
     const LineRef* line = nullptr;
@@ -95,8 +94,7 @@ Nodes nodes_in(const PartFacts& facts) {
   return nodes;
 }
 
-// --- Jobs
-// ---------------------------------------------------------------------------------------
+// --- Jobs --------------------------------------------------------------------------------------
 
 struct Job {
   std::string name;
@@ -109,13 +107,13 @@ struct Job {
   Hits as_well;  // that say the same
 };
 
-// Steps that Slurm ends itself, because of what their job's row tells.
+// Whether Slurm itself ended the step, for a reason that the job's row gives.
 bool is_echo(const ConditionHit& hit) {
   return !hit.record->name("step").empty() && hit.value.starts_with("CANCELLED");
 }
 
-// The least tells most. A node that died takes all steps with it, and ends some of them badly; else
-// the step that failed first tells why the job did.
+// A sort key: the smallest hit says most. A node that died takes all steps with it, and some of
+// them end badly; otherwise the step that failed first shows why the job did.
 auto how_telling(const PartFacts& facts, const ConditionHit& hit) {
   const std::string_view step = hit.record->name("step");
   const int what = hit.condition->finding == Cause::host_down         ? 0
@@ -198,10 +196,9 @@ std::string exit_in_words(const std::string& text) {
   return code != 0 ? fmt::format(": exit code {}", code) : std::string();
 }
 
-// --- Both together
-// ------------------------------------------------------------------------------
+// --- Both together -----------------------------------------------------------------------------
 
-// Whether it is the job that the logs are of, as far as its nodes tell.
+// Whether it ran on none of the hosts of the ranks, and so is not the job that the logs are of.
 bool runs_elsewhere(const std::set<std::string>& of_ranks, const Job& job) {
   return !of_ranks.empty() && !job.hosts.empty() &&
          std::ranges::none_of(job.hosts,
@@ -261,7 +258,7 @@ Suspicion describe_ending(const PartFacts& facts, const Job& job, const Nodes& n
   return suspicion;
 }
 
-// Stamps of Slurm are of one clock and one zone, and compare as texts do.
+// Slurm's time stamps are of one clock and one zone, and compare as texts do.
 bool is_stamp(std::string_view text) {
   constexpr std::size_t kLength = 19;
   return text.size() >= kLength && text[4] == '-' && text[10] == 'T';
@@ -292,8 +289,8 @@ void suspect_reboots(const PartFacts& facts, const Nodes& nodes, const std::vect
       Finding& finding = suspicion.finding;
       finding.cause = Cause::host_down;
       finding.severity = Severity::critical;
-      finding.title = fmt::format("{} was started anew at {}, in the time of job {}", host,
-                                  node->second.booted, job->name);
+      finding.title =
+          fmt::format("{} rebooted at {}, during job {}", host, node->second.booted, job->name);
       suspicion.sure = Claim::host_started_anew;
       if (job->hosts.empty()) suspicion.sure.add(Ground::nodes_of_job_unknown);
       add_line(facts.view, record.last.get(), finding);
@@ -302,10 +299,10 @@ void suspect_reboots(const PartFacts& facts, const Nodes& nodes, const std::vect
   }
 }
 
-// Of a scheduler's nodes, where the job runs as far as is known.
+// The hosts on which the job runs, as far as is known.
 struct Places {
   std::set<std::string> of_ranks;
-  std::set<std::string> of_pods;  // whose pods Kubernetes was asked for, they are the job's
+  std::set<std::string> of_pods;  // hosts of the pods that Kubernetes was asked about: the job's
 };
 
 std::set<std::string> hosts_of_pods(const PartFacts& facts) {
@@ -341,9 +338,9 @@ Suspicion describe_nodes(const PartFacts& facts, const std::vector<std::string>&
   lay_on_nodes(facts, hosts, suspicion);
   if (standing == Standing::elsewhere) {
     suspicion.finding.part_of_job = false;
-    suspicion.finding.title += "; the job did not run there, as far as lines tell";
+    suspicion.finding.title += "; the job did not run there, as far as lines show";
   } else if (standing == Standing::unknown) {
-    // A cluster always has a node that is down: what that was to whoever asks is not told.
+    // A cluster always has a node that is down: no line says whether that mattered to this job.
     suspicion.sure.add(Ground::node_of_no_job);
     if (suspicion.verdict != Verdict::healthy) suspicion.verdict = Verdict::unknown;
     suspicion.finding.severity = std::min(suspicion.finding.severity, Severity::warning);

@@ -1,6 +1,6 @@
-// What nvidia-smi topo -m tells where one GPU differs from its peers on the same host: no NVLink,
-// or no NIC near it. How a machine is built is nobody's fault; that one GPU alone is built
-// otherwise deserves a look.
+// One GPU that differs from its peers on the same host in nvidia-smi topo -m: no NVLink, or no NIC
+// near it. How a machine is built is no fault; but a single GPU that is built differently deserves
+// a look.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -89,12 +89,12 @@ Suspicions suspect_topology(const PartFacts& facts) {
         return std::ranges::all_of(
             gpus, [&](const Gpu& other) { return &other == &gpu || holds(other); });
       };
-      // Where all others reach each other: bridges between pairs leave some GPUs out on purpose.
+      // Only if all others reach each other: bridges between pairs leave some GPUs out on purpose.
       if (gpu.peers > 0 && gpu.linked == 0 &&
           all_others([&](const Gpu& other) { return other.linked + 2 >= gpus.size(); }))
         found.push_back(describe_topology(facts, host, gpu, Cause::config_p2p_disabled,
                                           Claim::gpu_without_links,
-                                          "has no NVLink to any peer, and all others have"));
+                                          "has no NVLink to any peer; all others have some"));
       if (gpu.nics > 0 && gpu.nearest >= kFar &&
           all_others([](const Gpu& other) { return other.nearest <= kNear; }))
         found.push_back(describe_topology(

@@ -1,5 +1,5 @@
-// nccl-tests: results that were checked wrong, and bandwidths that hardware of this kind exceeds,
-// or that the same hosts reached before, or others reach, or NCCL expects.
+// Findings from nccl-tests: wrong results, and bandwidths below what such hardware reaches, what
+// the same hosts reached before, what other hosts reach, or what NCCL expects.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ constexpr std::string_view kGdrPair = "gdr_pair ";
 
 std::vector<std::string> hosts_measured(const View& view, const PartRecord& record) {
   std::vector<std::string> hosts;
-  if (!record.name("output shared").empty()) return hosts;  // with a run of other hosts
+  if (!record.name("output shared").empty()) return hosts;  // may be of other hosts
   std::string_view named = record.name("hosts");
   while (!named.empty()) {
     const std::size_t comma = std::min(named.find(','), named.size());
@@ -45,8 +45,8 @@ std::string test_name(const PartRecord& record) {
   return collective.empty() ? std::string("nccl-tests") : std::string(collective);
 }
 
-// A test is run for the job's sake on its hosts, so it is about them; not if none of its ranks was
-// seen there.
+// A test is run for the job, so the finding is part of the job, unless no rank of the job was seen
+// on any of the hosts.
 void lay_on_hosts(const View& view, const std::vector<std::string>& hosts, Suspicion& suspicion) {
   bool of_job = hosts.empty();
   for (const std::string& host : hosts) {
@@ -72,20 +72,20 @@ Suspicion wrong_results(const View& view, const PartRecord& record) {
                                 : fmt::format(": {} sizes, the first of {} bytes",
                                               text_in(view, record, "wrong rows"), first));
   finding.actions = {
-      {.what = hosts.size() > 1 ? "Run the test on each of the hosts alone, then on halves of "
-                                  "them, until one host or one pair remains."
-                                : "Run the test on pairs of its GPUs until one GPU remains.",
+      {.what = hosts.size() > 1 ? "Run the test on each host alone, then on halves of the hosts, "
+                                  "until one host or one pair of hosts remains."
+                                : "Run the test on pairs of GPUs until one GPU remains.",
        .where = hosts.size() == 1 ? hosts.front() : "",
        .command = "all_reduce_perf -b 8 -e 1G -f 2 -g 2 -c 1"},
-      {.what = "Look for memory errors of its GPUs and errors of its NVLinks; take the hardware "
-               "out of use until it is found.",
+      {.what = "Check the GPUs for memory errors and the NVLinks for errors. Keep the hardware "
+               "out of use until the faulty part is found.",
        .where = hosts.size() == 1 ? hosts.front() : "",
        .command = "nvidia-smi -q -d ECC,ROW_REMAPPER; nvidia-smi nvlink -e; dcgmi diag -r 3"}};
   lay_on_hosts(view, hosts, suspicion);
   return suspicion;
 }
 
-// Of these hosts, by this run of a test.
+// A finding that these hosts were slow in this run of a test.
 Suspicion low_bandwidth(const View& view, const PartRecord& record,
                         const std::vector<std::string>& hosts, std::string title, Claim claim) {
   Suspicion suspicion = slow_suspicion(view, record, Cause::performance_bandwidth_low, claim);
@@ -94,10 +94,10 @@ Suspicion low_bandwidth(const View& view, const PartRecord& record,
   const std::string host = hosts.size() == 1 ? hosts.front() : "";
   const bool between_hosts = leading_number(record.name("nodes")).value_or(1) > 1;
   suspicion.finding.actions = {
-      {.what = between_hosts ? "Run the test on each host alone: where one is slow by itself, "
-                               "its NVLinks are to blame, else the network between them."
-                             : "See whether all NVLinks are up and NCCL uses them: a link "
-                               "that is down, NCCL_P2P_DISABLE, NVLink SHARP off.",
+      {.what = between_hosts ? "Run the test on each host alone. If a host is slow by itself, "
+                               "its NVLinks are to blame; if none is, the network between them."
+                             : "Check that all NVLinks are up and that NCCL uses them: a link may "
+                               "be down, NCCL_P2P_DISABLE set, or NVLink SHARP off.",
        .where = host,
        .command = "nvidia-smi nvlink -s; nvidia-smi topo -m; env | grep NCCL_"}};
   lay_on_hosts(view, hosts, suspicion);
@@ -116,13 +116,13 @@ void suspect_by_reference(const View& view, const PartRecord& record, double bus
   const Claim claim = busbw < reference->expected / 2 ? Claim::test_far_low : Claim::test_low;
   found.push_back(
       low_bandwidth(view, record, hosts_measured(view, record),
-                    fmt::format("reached {:.0f} GB/s of bus bandwidth with {} x {}, "
-                                "which reach {:.0f}",
+                    fmt::format("reached {:.0f} GB/s of bus bandwidth with {} x {}; "
+                                "{:.0f} is usual",
                                 busbw, reference->ranks, record.name("gpu"), reference->expected),
                     claim));
 }
 
-// The latest run beside the best of those before it.
+// Compares the latest run with the best earlier one.
 void suspect_fall(const View& view, const PartRecord& record, std::string_view quantity,
                   std::vector<Suspicion>& found) {
   const PartSeries* runs = view.job.parts().find(record, quantity);
@@ -145,7 +145,7 @@ void suspect_fall(const View& view, const PartRecord& record, std::string_view q
   add_line(view, then, found.back().finding);
 }
 
-// Large messages reach what small ones do, or more.
+// Large messages should reach at least the bandwidth of smaller ones.
 void suspect_cliff(const View& view, const PartRecord& record, double busbw, double size,
                    std::vector<Suspicion>& found) {
   struct Fall {
@@ -160,7 +160,7 @@ void suspect_cliff(const View& view, const PartRecord& record, double busbw, dou
   Fall fall{busbw, size, told("peak busbw"), told("peak size")};
   if (fall.from_size >= size || !is_cliff(fall.to, fall.from))
     fall = {told("dip busbw"), told("dip size"), told("dip from busbw"), told("dip from size")};
-  // What is so small is moved by other ways than what is large.
+  // NCCL sends smaller messages in other ways than large ones, so their bandwidths differ.
   constexpr double kLeastSize = 1 << 20;
   if (fall.to_size < kLeastSize || !is_cliff(fall.to, fall.from)) return;
   found.push_back(low_bandwidth(
@@ -171,7 +171,7 @@ void suspect_cliff(const View& view, const PartRecord& record, double busbw, dou
       Claim::test_cliff));
 }
 
-// The processes of the test's hosts that told what NCCL expects of its rings.
+// The processes on the test's hosts whose lines say which bandwidth NCCL expects of its rings.
 std::vector<const ProcessSetup*> who_told_rings(const View& view,
                                                 const std::vector<std::string>& hosts) {
   std::vector<const ProcessSetup*> told;
@@ -182,7 +182,8 @@ std::vector<const ProcessSetup*> who_told_rings(const View& view,
   return told;
 }
 
-// All pairs of a GPU and a NIC that these processes speak of. The first of them.
+// The first pair of a GPU and a NIC that these processes name, if GPUDirect RDMA is off for all
+// pairs; else nothing.
 std::optional<std::string> pair_without_gdr(const Setup& setup,
                                             const std::vector<const ProcessSetup*>& processes) {
   std::optional<std::string> pair;
@@ -196,7 +197,7 @@ std::optional<std::string> pair_without_gdr(const Setup& setup,
   return pair;
 }
 
-// Between hosts, beside what NCCL itself expects of the hardware that it found.
+// Compares a run between hosts with what NCCL expects of the hardware that it found.
 void suspect_by_estimate(const View& view, const PartRecord& record, double busbw,
                          std::vector<Suspicion>& found) {
   const Setup& setup = view.job.setup();
@@ -212,7 +213,7 @@ void suspect_by_estimate(const View& view, const PartRecord& record, double busb
   const auto pair = pair_without_gdr(setup, processes);
   Suspicion suspicion = low_bandwidth(
       view, record, hosts,
-      fmt::format("reached {:.1f} GB/s of bus bandwidth, of {:.0f} that NCCL expects of the "
+      fmt::format("reached {:.1f} GB/s of bus bandwidth; NCCL expects {:.0f} from the "
                   "hardware it found{}",
                   busbw, expected, pair ? ", and GPUDirect RDMA is off" : ""),
       Claim::test_below_estimate);
@@ -226,9 +227,9 @@ void suspect_by_estimate(const View& view, const PartRecord& record, double busb
     auto& actions = suspicion.finding.actions;
     actions.insert(
         actions.begin(),
-        {.what = fmt::format("See how far apart {} are: behind different root ports NCCL "
-                             "sends through the host's memory. Use a NIC nearer to the "
-                             "GPU, or try NCCL_NET_GDR_LEVEL=PHB (SYS between sockets).",
+        {.what = fmt::format("Check how far apart {} are: if they are behind different root "
+                             "ports, NCCL sends through the host's memory. Use a NIC nearer "
+                             "to the GPU, or try NCCL_NET_GDR_LEVEL=PHB (SYS between sockets).",
                              *pair),
          .where = "",
          .command = "nvidia-smi topo -m"});
@@ -236,7 +237,7 @@ void suspect_by_estimate(const View& view, const PartRecord& record, double busb
   found.push_back(std::move(suspicion));
 }
 
-// Slower than any network that such hardware is built with.
+// Finds a run that is slower than any network that such hosts, or so many ranks, usually have.
 void suspect_between_hosts(const View& view, const PartRecord& record, double busbw,
                            std::vector<Suspicion>& found) {
   const auto& bandwidth = view.catalog.performance.bandwidth;
@@ -247,8 +248,8 @@ void suspect_between_hosts(const View& view, const PartRecord& record, double bu
   if (many_hosts && busbw < bandwidth.fast_hosts.low &&
       matches_any(bandwidth.fast_hosts.gpus, normalised_field(record.name("gpu"))))
     title = fmt::format(
-        "reached {:.1f} GB/s of bus bandwidth between {}, whose hosts have networks "
-        "of several times that",
+        "reached {:.1f} GB/s of bus bandwidth between hosts with {}; their networks are "
+        "usually several times as fast",
         busbw, record.name("gpu"));
   else if (ranks.value_or(0) >= bandwidth.many_ranks.from && busbw < bandwidth.many_ranks.low)
     title = fmt::format(
@@ -261,23 +262,24 @@ void suspect_between_hosts(const View& view, const PartRecord& record, double bu
                                 Claim::test_as_slow_as_sockets));
   found.back().finding.actions.front() = {
       .what =
-          "See which network NCCL chose: \"Using network Socket\" where a faster one was meant.",
+          "Check which network NCCL chose: \"Using network Socket\" is wrong if there is a faster "
+          "one.",
       .where = "",
       .command = "NCCL_DEBUG=INFO all_reduce_perf -b 1G -e 1G 2>&1 | grep -E 'Using network|NET/'"};
 }
 
-// "12.3 FAILED": the least that it should reach was told to the test, and it was less.
+// "12.3 FAILED": the test was given a minimum and did not reach it.
 void suspect_by_limit(const View& view, const PartRecord& record, std::vector<Suspicion>& found) {
   const std::string average = text_in(view, record, "average busbw");
   if (average.find("FAILED") == std::string::npos) return;
   found.push_back(low_bandwidth(view, record, hosts_measured(view, record),
-                                fmt::format("reached {:.0f} GB/s on average, less than whoever "
-                                            "ran it asked for (NCCL_TESTS_MIN_BW)",
+                                fmt::format("reached {:.0f} GB/s on average, less than the "
+                                            "minimum set for it (NCCL_TESTS_MIN_BW)",
                                             leading_number(average).value_or(0)),
                                 Claim::test_below_limit));
 }
 
-// " AllReduce 100MB: 88.10 GB/s": a script's own line, which no reference describes.
+// " AllReduce 100MB: 88.10 GB/s": a line of a script, for which there is no reference.
 void suspect_line(const View& view, const PartRecord& record, std::vector<Suspicion>& found) {
   if (leading_number(record.name("size bytes")).value_or(0) >=
       view.catalog.performance.bandwidth.from_size)
@@ -291,14 +293,14 @@ struct RunOfHosts {
   double busbw = 0;
 };
 
-// The same test on several sets of equal hosts: where one host is in all the slow ones and in no
-// other, it is that one. Slow ones that share no host, as those that cross a narrow place in the
-// network, accuse nobody.
+// Compares runs of the same test on several sets of equal hosts. If exactly one host is in all slow
+// runs and in no other run, it is the slow one. Slow runs that share no host accuse none: they may
+// all cross a narrow place in the network.
 void suspect_odd_host(const View& view, const std::vector<RunOfHosts>& runs,
                       std::vector<Suspicion>& found) {
   const double best = std::ranges::max(runs, {}, &RunOfHosts::busbw).busbw;
   std::vector<const RunOfHosts*> slow;
-  std::set<std::string> sound;  // hosts of a run that is not
+  std::set<std::string> sound;  // hosts of the runs that are not slow
   for (const RunOfHosts& run : runs) {
     if (run.busbw < view.catalog.performance.bandwidth.falls_short * best)
       slow.push_back(&run);
@@ -319,7 +321,7 @@ void suspect_odd_host(const View& view, const std::vector<RunOfHosts>& runs,
       view, *worst.record, odd,
       fmt::format("{}reached {:.0f} GB/s of bus bandwidth, and {} {:.0f}",
                   alone ? "" : "and others ", worst.busbw,
-                  alone ? "other hosts" : "hosts without it", best),
+                  alone ? "other hosts" : "runs without it", best),
       runs.size() - slow.size() > 1 ? Claim::test_beside_many : Claim::test_beside_one));
   for (const RunOfHosts* run : slow)
     if (run != &worst && run->record->last != nullptr)

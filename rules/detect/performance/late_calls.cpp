@@ -1,4 +1,4 @@
-// A rank that its peers wait for in each step, by the times of their calls.
+// Finds a rank that its peers wait for again and again, by the times of their calls.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,8 +12,8 @@
 namespace faultline {
 namespace {
 
-// Of several hosts one may have a clock that goes wrong. A peer beside it, that comes in time, has
-// the same.
+// A rank also looks late if the clock of its host is wrong. Returns a peer that has the same clock
+// and came in time: one that logs to the same source or runs on the same host.
 const Member* peer_beside(const View& view, const LateMember& late) {
   const Member& it = view.member(late.member);
   for (const std::size_t index : view.communicators[late.communicator].members) {
@@ -46,8 +46,8 @@ std::vector<Suspicion> suspect_late_calls(const View& view) {
   Finding& finding = suspicion.finding;
   finding.cause = Cause::software_straggler;
   finding.title = fmt::format(
-      "{} comes last again and again: {} times all its peers had called on communicator {} and "
-      "waited for it, {:.0f} % of the time",
+      "{} comes last again and again: all its peers waited for it {} times on communicator {}, "
+      "{:.0f} % of the time",
       people_of(view, {latest->member}), latest->pauses,
       view.communicators[latest->communicator].id,
       100 * static_cast<double>(latest->paused_ms) / static_cast<double>(latest->span_ms));

@@ -1,4 +1,4 @@
-// What the detectors of performance share: numbers out of reports, and whose they are.
+// Shared by the detectors of performance: numbers in reports, and the ranks that they belong to.
 #pragma once
 
 #include <optional>
@@ -12,18 +12,18 @@ namespace faultline {
 
 std::vector<Suspicion> suspect_bandwidth_tests(const View& view);   // nccl-tests
 std::vector<Suspicion> suspect_profiles(const View& view);          // torch.profiler
-std::vector<Suspicion> suspect_barrier_times(const View& view);     // home-made reports
-std::vector<Suspicion> suspect_own_times(const View& view);         // of the parts of their steps
+std::vector<Suspicion> suspect_barrier_times(const View& view);     // reports of scripts
+std::vector<Suspicion> suspect_own_times(const View& view);         // times that ranks measure
 std::vector<Suspicion> suspect_least_throughput(const View& view);  // Megatron-LM's measurements
-std::vector<Suspicion> suspect_idle_gpus(const View& view);         // samples of GPUs at work
+std::vector<Suspicion> suspect_idle_gpus(const View& view);         // samples of GPU use
 std::vector<Suspicion> suspect_dead_processes(const View& view);    // ps
-std::vector<Suspicion> suspect_training(const View& view);          // lines of its steps
-std::vector<Suspicion> suspect_late_calls(const View& view);        // NCCL's calls, where dated
+std::vector<Suspicion> suspect_training(const View& view);          // lines of training steps
+std::vector<Suspicion> suspect_late_calls(const View& view);        // NCCL's calls with times
 
-// The number that a text begins with.
+// The number at the start of a text.
 std::optional<double> leading_number(std::string_view text);
 
-// The latest that the record says of a quantity.
+// The latest value that the record has for a quantity.
 std::optional<double> number_in(const View& view, const PartRecord& record, std::string_view name);
 std::string text_in(const View& view, const PartRecord& record, std::string_view name);
 
@@ -36,22 +36,22 @@ std::optional<Pings> pings_in(const View& view, const PartRecord& record);
 // Whether large messages reach far less than smaller ones did.
 bool is_cliff(double reached, double best);
 
-double median(std::vector<double> values);  // 0 of none
+double median(std::vector<double> values);  // 0: no values
 
-// The rank that a record names, or that its sender does; -1: neither does.
+// The rank that the record names, else the rank of its source; -1: neither is known.
 int rank_of(const View& view, const PartRecord& record);
 
-// Of a profile, also by the name of its file.
+// The rank of a profile: as above, else the rank in the name of its file.
 int profiled_rank(const View& view, const PartRecord& record);
 
-// A rank that its peers wait for, with what to compare.
+// A finding that the peers of this rank wait for it, with an action that says what to compare.
 Suspicion late_rank(const View& view, const PartRecord& record, int rank, std::string title,
                     Claim claim);
 
-// Lays a finding on a rank, with its host if that is known.
+// Adds the rank, and its host if known, to the subject of the finding.
 void lay_on_rank(const View& view, int rank, Finding& finding);
 
-// A finding about the job's speed, resting on the record's line.
+// A finding that the job is slow, with the latest line of the record as evidence.
 Suspicion slow_suspicion(const View& view, const PartRecord& record, Cause cause, Claim claim);
 
 }  // namespace faultline

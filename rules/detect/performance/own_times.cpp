@@ -1,6 +1,6 @@
-// What ranks measure of their own steps: how long each works and how long it waits for the others,
-// by a script's lines or Megatron-LM's timers; which of them reaches least, by Megatron-LM's
-// report.
+// Finds a slow rank by what the ranks measure of their own steps: how long each works and how long
+// it waits for the others (lines of a script, Megatron-LM's timers), and which rank reaches the
+// least throughput (Megatron-LM's report).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,14 +24,14 @@ struct OwnTimes {
 
 constexpr std::string_view kRankTimers = "rank timers";
 
-// A script's times are medians of many steps, a block of timers is one sample.
+// A script's times are medians of many steps, but a block of timers is one sample.
 bool was_read_once(const PartRecord& record) {
   return record.kind == kRankTimers &&
          std::ranges::all_of(record.values,
                              [](const PartSeries& series) { return series.samples.size() < 2; });
 }
 
-// The sum of these timers; nothing where none of them ran.
+// The sum of these timers; nothing if none of them ran.
 std::optional<double> sum_of(const View& view, const PartRecord& record,
                              const std::vector<std::string>& timers) {
   std::optional<double> sum;
@@ -57,7 +57,7 @@ std::map<int, OwnTimes> own_times(const View& view) {
   return times;
 }
 
-// Whether a value was told more than once, and never another one.
+// Whether the record has this value more than once, and always the same.
 bool was_always(const View& view, const PartRecord& record, std::string_view name) {
   const PartSeries* series = view.job.parts().find(record, name);
   return series != nullptr && series->samples.size() > 1 &&
@@ -66,7 +66,7 @@ bool was_always(const View& view, const PartRecord& record, std::string_view nam
          });
 }
 
-// Whether the two tell of the same steps.
+// Whether the steps of the two records overlap.
 bool are_of_one_run(const View& view, const PartRecord& a, const PartRecord& b) {
   const auto number = [&](const PartRecord& record, std::string_view name) {
     return number_in(view, record, name).value_or(0);
@@ -75,8 +75,9 @@ bool are_of_one_run(const View& view, const PartRecord& a, const PartRecord& b) 
          number(b, "first step") <= number(a, "step");
 }
 
-// Whether it works far longer than each of the others, and each of them waits far longer than it:
-// who only works long may have more to do, and who only waits little may be lucky.
+// Whether this rank works far longer than every other rank, and every other rank waits far longer
+// than this one. A rank that only works long may have more to do; a rank that only waits little may
+// be lucky.
 bool is_waited_for(const View& view, const std::map<int, OwnTimes>& all, int rank) {
   const auto& rules = view.catalog.performance.straggler;
   const OwnTimes& own = all.at(rank);
@@ -86,7 +87,7 @@ bool is_waited_for(const View& view, const std::map<int, OwnTimes>& all, int ran
                              own.work >= rules.work_above * times.work &&
                              own.work - times.work >= rules.gap * (own.work + own.wait) &&
                              times.wait >= rules.wait_above * own.wait &&
-                             // What it works longer they wait.
+                             // Its extra work explains their extra wait.
                              times.wait - own.wait >= rules.accounted * (own.work - times.work));
   });
 }
@@ -109,21 +110,21 @@ std::vector<Suspicion> suspect_own_times(const View& view) {
   const bool all_seen = all.size() > 2 && static_cast<int>(all.size()) >= view.roll.expected;
   Suspicion suspicion = late_rank(
       view, *own.record, rank,
-      fmt::format("Rank {} works {} in each step, where the others work {} and wait {} for it, by "
-                  "what they measure themselves",
+      fmt::format("Rank {} works {} in each step; the others work {} and wait {} for it, by their "
+                  "own measurements",
                   rank, seconds_in_words(own.work), seconds_in_words(median(work)),
                   seconds_in_words(median(wait))),
       all_seen ? Claim::samples_work_and_wait : Claim::samples_of_two);
   if (was_read_once(*own.record)) suspicion.sure.add(Ground::read_once);
   suspicion.finding.actions.front().what =
-      "See what slows it: its GPU's clocks, its data, another program on its GPU or its cores.";
+      "Check what slows the rank: its GPU's clocks, its data, another program on its GPU or cores.";
   for (const auto& [other, times] : all)
     if (other != rank) add_line(view, times.record->last.get(), suspicion.finding);
   return {std::move(suspicion)};
 }
 
-// Whose throughput is the least took the longest, by the same share: else the two are not of the
-// same steps.
+// The rank with the least throughput must also have the longest time, by about the same ratio.
+// Otherwise the two numbers are not of the same steps.
 std::vector<Suspicion> suspect_least_throughput(const View& view) {
   constexpr double kAbout = 0.1;
   const auto& rules = view.catalog.performance.straggler;
@@ -143,14 +144,14 @@ std::vector<Suspicion> suspect_least_throughput(const View& view) {
         std::abs(least / most - shortest / longest) > kAbout)
       continue;
     std::string title = fmt::format(
-        "Rank {:.0f} reaches {:.0f} TFLOP/s, where the best one reaches {:.0f}, by the job's own "
+        "Rank {:.0f} reaches {:.0f} TFLOP/s, the best rank {:.0f}, by the job's own "
         "measurements",
         rank, least, most);
     const double clock = number("MnClk");
     const double best_clock = number("MxClk");
     if (clock > 0 && number("MnClk rank") == rank && clock < rules.clock_below * best_clock)
       title +=
-          fmt::format("; its GPU runs at {:.0f} MHz, another one at {:.0f}", clock, best_clock);
+          fmt::format("; its GPU runs at {:.0f} MHz, the fastest one at {:.0f}", clock, best_clock);
     Suspicion& suspicion = found.emplace_back(late_rank(
         view, record, static_cast<int>(rank), std::move(title), Claim::samples_throughput));
     if (!was_always(view, record, "MnEtpt rank")) suspicion.sure.add(Ground::read_once);

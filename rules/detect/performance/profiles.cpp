@@ -1,7 +1,8 @@
-// Profiles of ranks (torch.profiler): communication that nothing hides, and ranks that come late.
+// Findings from profiles of ranks (torch.profiler): communication that computing does not hide, and
+// ranks that come late.
 //
 // A rank waits for its peers inside its communication kernels. So the rank that communicates least
-// is the one that the others wait for, and its communication is what the network takes.
+// is the one that the others wait for, and the time that it communicates is what the network takes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,13 +16,12 @@
 namespace faultline {
 namespace {
 
-// They may wait for ranks of which no profile was seen.
 constexpr double kPerMs = 1000;
 
-// Of a step, or of all that was profiled; microseconds.
+// Times of one step, or of the whole profile, in microseconds.
 struct Stretch {
   double span = 0;
-  double own = 0;  // its kernels and copies but for communication
+  double own = 0;  // kernels and copies, without communication
   double idle = 0;
   double collective = 0;
 };
@@ -67,7 +67,8 @@ Profile profile_of(const View& view, const PartRecord& record) {
   return profile;
 }
 
-// One of each rank, with the most steps: the first of a run has been cut from a warm-up.
+// One profile of each rank, the one with the most steps: the first profile of a run may cover only
+// its warm-up. Profiles without a rank are all kept.
 std::vector<Profile> profiles_of(const View& view) {
   const auto& rules = view.catalog.performance.profile;
   std::map<int, Profile> by_rank;
@@ -91,13 +92,13 @@ std::vector<Profile> profiles_of(const View& view) {
 
 struct Late {
   std::size_t who = 0;
-  double gap = 0;  // by which the others communicate longer
+  double gap = 0;  // how much longer the others communicate
   double span = 0;
   bool computes = false;  // longer than the others
   bool idles = false;
 };
 
-// Who the others wait for in one stretch, if anybody.
+// The rank that the others wait for in one stretch, if there is one.
 std::optional<Late> late_in(const std::vector<Stretch>& stretches, double least_gap,
                             double accounted) {
   const auto least = std::ranges::min_element(stretches, {}, &Stretch::collective);
@@ -122,7 +123,7 @@ std::optional<Late> late_in(const std::vector<Stretch>& stretches, double least_
   return late;
 }
 
-// The steps that all have, each with a stretch of every profile.
+// The steps that all profiles have; of each step, one stretch for each profile.
 std::vector<std::vector<Stretch>> common_steps(const std::vector<Profile>& profiles) {
   std::vector<std::vector<Stretch>> steps;
   for (const auto& [number, first] : profiles.front().steps) {
@@ -137,8 +138,8 @@ std::vector<std::vector<Stretch>> common_steps(const std::vector<Profile>& profi
   return steps;
 }
 
-// How long each profile's rank was in collectives for want of the one that came last, which may be
-// another in each step.
+// How long the rank of each profile waited in collectives for the rank that came last. That may be
+// a different rank in each step.
 std::vector<double> waited_for_the_last(const std::vector<Profile>& profiles) {
   std::vector<double> waited(profiles.size());
   for (const std::vector<Stretch>& stretches : common_steps(profiles)) {
@@ -150,9 +151,9 @@ std::vector<double> waited_for_the_last(const std::vector<Profile>& profiles) {
 
 struct Verdicts {
   std::size_t steps = 0;
-  std::vector<std::size_t> late;  // by profile: how often
+  std::vector<std::size_t> late;  // by profile: in how many steps
   std::vector<std::size_t> computes;
-  std::vector<double> share;  // sum of gaps over spans
+  std::vector<double> share;  // sum of gap / span
 };
 
 Verdicts judge_steps(const std::vector<Profile>& profiles,
@@ -183,13 +184,13 @@ Suspicion describe_late(const View& view, const Profile& profile, bool computes,
       profile.rank, seen_in, computes ? "computes longer" : "is idle for longer", share * 100);
   const std::string host = finding.subject.hosts.empty() ? "" : finding.subject.hosts.front();
   if (computes)
-    finding.actions = {{.what = "Compare its clocks, power and temperature with those of the "
-                                "other GPUs, and the size of its share of the work.",
+    finding.actions = {{.what = "Compare the GPU's clocks, power and temperature with those of "
+                                "the other GPUs, and compare how much work each rank has.",
                         .where = host,
                         .command = "nvidia-smi -q -d CLOCK,PERFORMANCE,POWER,TEMPERATURE"}};
   else
-    finding.actions = {{.what = "See what its process does on the CPU while its GPU waits: data "
-                                "loading, saving, the garbage collector, a busy host.",
+    finding.actions = {{.what = "Check what the rank's process does on the CPU while its GPU "
+                                "waits: data loading, saving, garbage collection, a busy host.",
                         .where = host,
                         .command = "py-spy dump --pid {pid}; top -b -n 1 -H -p {pid}"}};
   return suspicion;
@@ -230,7 +231,7 @@ std::optional<std::size_t> find_straggler(const View& view, const std::vector<Pr
       late_in(stretches, catalog.straggler.gap_without_steps, catalog.straggler.accounted);
   if (!late) return std::nullopt;
   found.push_back(describe_late(view, profiles[late->who], late->computes, late->gap / late->span,
-                                "all that was profiled", Claim::profile_without_steps));
+                                "the whole profile", Claim::profile_without_steps));
   return late->who;
 }
 
@@ -247,6 +248,7 @@ void find_exposed(const View& view, const std::vector<Profile>& profiles,
   }
   if (share <= view.catalog.performance.profile.exposed_communication) return;
   const bool alone = profiles.size() == 1;
+  // The ranks may wait for ranks whose profiles were not seen.
   const bool some = static_cast<int>(profiles.size()) < view.roll.expected;
   Suspicion suspicion = slow_suspicion(view, *least->record, Cause::performance_communication_bound,
                                        alone  ? Claim::profile_share_of_one
@@ -255,21 +257,21 @@ void find_exposed(const View& view, const std::vector<Profile>& profiles,
   Finding& finding = suspicion.finding;
   finding.title =
       alone ? fmt::format(
-                  "{} spends {:.0f} % of its time on communication that no computing "
-                  "hides, waiting for others included",
+                  "{} spends {:.0f} % of its time on communication that computing "
+                  "does not hide, waiting for others included",
                   least->rank < 0 ? "The profiled rank" : fmt::format("Rank {}", least->rank),
                   share * 100)
             : fmt::format(
-                  "Each of {} profiled ranks spends {:.0f} % of its time or more on "
-                  "communication that no computing hides",
+                  "Each of {} profiled ranks spends at least {:.0f} % of its time on "
+                  "communication that computing does not hide",
                   profiles.size(), share * 100);
   if (alone || some)
     finding.actions.push_back(
-        {.what = "Profile other ranks in the same steps: the one that communicates least is the "
-                 "one that the others wait for."});
+        {.what = "Profile the other ranks in the same steps: the rank that communicates least is "
+                 "the one that the others wait for."});
   finding.actions.push_back(
-      {.what = "Measure what the network gives without the program, and compare it with what is "
-               "usual for the hardware.",
+      {.what = "Measure the network's bandwidth without the program, and compare it with what "
+               "is usual for the hardware.",
        .command = "all_reduce_perf -b 1G -e 8G -f 2 -g 8"});
   found.push_back(std::move(suspicion));
 }

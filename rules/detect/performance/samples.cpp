@@ -1,4 +1,4 @@
-// What home-made scripts sample of the ranks: barrier times, GPUs at work; and what ps says of
+// Findings from what scripts sample of the ranks (barrier times, GPU use), and from what ps says of
 // their processes.
 #include <fmt/format.h>
 
@@ -19,9 +19,9 @@ struct BarrierTime {
   const PartRecord* record = nullptr;
 };
 
-// Whoever takes far more than all others does something else before it arrives: had it only waited,
-// all others would have come late together. Whoever takes far less came last, and the others
-// waited.
+// A rank that takes far longer than all others did something else before it arrived: if it had only
+// waited, all others would have come late together. A rank that takes far less came last, and the
+// others waited for it.
 void suspect_times(const View& view, const std::vector<BarrierTime>& times,
                    std::vector<Suspicion>& found) {
   const auto& rules = view.catalog.performance.straggler;
@@ -43,15 +43,15 @@ void suspect_times(const View& view, const std::vector<BarrierTime>& times,
     found.push_back(late_rank(
         view, *time->record, time->rank,
         time->ms > usual
-            ? fmt::format("Rank {} takes {:.1f} times as long to a barrier as the others",
+            ? fmt::format("Rank {} takes {:.1f} times as long as the others for a barrier",
                           time->rank, time->ms / usual)
-            : fmt::format("The others wait in a barrier {:.1f} times as long as rank {}, which "
-                          "comes last",
-                          usual / std::max(time->ms, usual / 1000), time->rank),
+            : fmt::format("Rank {} comes last to a barrier; the others wait in it {:.1f} times as "
+                          "long",
+                          time->rank, usual / std::max(time->ms, usual / 1000)),
         odd.size() == 1 ? Claim::samples_barrier : Claim::samples_several));
 }
 
-// The ranks that a report names. More than a few are no stragglers.
+// The ranks that a report names; none if there are more than a few, as these are no stragglers.
 std::vector<int> named_ranks(const View& view, const PartRecord& record) {
   constexpr std::size_t kMost = 4;
   const std::string named = text_in(view, record, "ranks");
@@ -65,7 +65,7 @@ std::vector<int> named_ranks(const View& view, const PartRecord& record) {
   return ranks.size() > kMost ? std::vector<int>() : ranks;
 }
 
-// "Straggler ranks detected: [3]", where no times say why.
+// "Straggler ranks detected: [3]", for ranks whose times are not known.
 void suspect_named(const View& view, const PartRecord& record, const std::set<int>& timed,
                    std::vector<Suspicion>& found) {
   for (const int rank : named_ranks(view, record))
@@ -75,12 +75,12 @@ void suspect_named(const View& view, const PartRecord& record, const std::set<in
                                 Claim::samples_script));
 }
 
-// By the times of kernels alone, in which nobody waits: whoever is slow there is slow itself.
+// These times are of kernels in which no rank waits, so a rank that is slow here is slow itself.
 void suspect_slow_gpus(const View& view, const PartRecord& record, std::vector<Suspicion>& found) {
   for (const int rank : named_ranks(view, record))
     found.push_back(late_rank(
         view, record, rank,
-        fmt::format("The kernels of rank {} take far longer than those of other ranks, or than "
+        fmt::format("Rank {}'s kernels take far longer than those of other ranks, or than "
                     "before, by the job's own report",
                     rank),
         Claim::samples_kernels));
@@ -89,7 +89,7 @@ void suspect_slow_gpus(const View& view, const PartRecord& record, std::vector<S
 struct Work {
   int rank = -1;
   const PartRecord* record = nullptr;
-  double use = -1;      // of the GPU, by the latest sample; -1: not told
+  double use = -1;      // of the GPU, in the latest sample; -1: not known
   double idle_for = 0;  // seconds
   const LineRef* idle_since = nullptr;
 };
@@ -118,8 +118,8 @@ Suspicion late_rank(const View& view, const PartRecord& record, int rank, std::s
   suspicion.finding.title = std::move(title);
   lay_on_rank(view, rank, suspicion.finding);
   suspicion.finding.actions = {
-      {.what = "Compare the time of its steps and of its computing with that of others: a "
-               "barrier's time may be that of the one who waits.",
+      {.what = "Compare its step times and computing times with those of other ranks: a long "
+               "time in a barrier may mean that the rank waits for another one.",
        .where =
            suspicion.finding.subject.hosts.empty() ? "" : suspicion.finding.subject.hosts.front(),
        .command = "nvidia-smi -q -d CLOCK,PERFORMANCE; py-spy dump --pid {pid}"}};
@@ -175,8 +175,8 @@ std::vector<Suspicion> suspect_idle_gpus(const View& view) {
     Finding& finding = suspicion.finding;
     finding.severity = Severity::error;
     finding.title = fmt::format(
-        "Rank {}'s GPU has done nothing for {:.0f} s, while those of the other {} ranks are busy, "
-        "as they are when they wait in a collective",
+        "Rank {}'s GPU has done nothing for {:.0f} s, while the GPUs of the other {} ranks are "
+        "busy, as if they waited in a collective",
         work->rank, work->idle_for, by_rank.size() - idle.size());
     lay_on_rank(view, work->rank, finding);
     add_line(view, work->idle_since, finding);
@@ -185,7 +185,7 @@ std::vector<Suspicion> suspect_idle_gpus(const View& view) {
   return found;
 }
 
-// A process that has ended and was not waited for, if it is one of the job's.
+// Finds processes of the job that are zombies: they ended, and their parent has not reaped them.
 std::vector<Suspicion> suspect_dead_processes(const View& view) {
   std::vector<Suspicion> found;
   for (const PartRecord& record : view.job.parts().records()) {

@@ -10,7 +10,7 @@
 namespace faultline {
 namespace {
 
-constexpr double kSlower = 1.5;  // times as long as at first: more than data and lengths vary
+constexpr double kSlower = 1.5;  // times as long as at first; data and sequence lengths vary less
 
 const LineRef* latest_line(const View& view, const PartRecord& record, std::string_view name) {
   const PartSeries* series = view.job.parts().find(record, name);
@@ -23,7 +23,7 @@ Training::Phase phase_named(std::string_view name) {
   return name == "ended" ? Training::Phase::ended : Training::Phase::steps;
 }
 
-// Seconds; nothing, where the two stamps are not of one kind.
+// Seconds between the lines; nothing if a time is not known, or only one assumes its time zone.
 std::optional<double> passed(const LineRef* from, const LineRef* to) {
   if (from == nullptr || to == nullptr || !from->time.known() || !to->time.known() ||
       from->time.zone_assumed != to->time.zone_assumed)
@@ -58,7 +58,7 @@ Training training_in(const View& view, const PartRecord& record) {
   return training;
 }
 
-// The later one; where no time tells, the one that came further, or tells more.
+// Whether a is later than b. If the times do not show it: whether a came further, or says more.
 bool is_later(const Training& a, const Training& b) {
   if (const auto seconds = passed(a.line, b.line); seconds && *seconds != 0) return *seconds < 0;
   const auto key = [](const Training& training) {

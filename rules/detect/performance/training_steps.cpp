@@ -1,5 +1,5 @@
-// Steps that do not come any more, and a loss that is no number. One rank prints them for all, so
-// they name nobody.
+// Finds training that makes no more steps, and a loss that is NaN or infinite. One rank prints both
+// for all ranks, so the findings name no rank.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,20 +13,21 @@
 namespace faultline {
 namespace {
 
-// Evaluations and saves that nobody announces take minutes.
+// Seconds. Evaluations and saves take minutes, and some programs do not announce them.
 constexpr double kStoodFor = 300;
-// Of the time between two lines of steps, of which some may be left out.
+// A multiple of the usual time between two lines of steps; some lines may be missing.
 constexpr double kGaps = 5;
-// Of the longest save before it.
+// A multiple of the longest earlier save.
 constexpr double kSaves = 3;
 
-// Where NCCL's calls are logged, they tell better who stands.
+// If NCCL's calls are logged, they show better which rank stopped.
 bool calls_are_logged(const View& view) {
   return std::ranges::any_of(view.alignments,
                              [](const Alignment& alignment) { return alignment.furthest > 0; });
 }
 
-// What ranks say of errors, time-outs and ends after the last step tells more of what stopped.
+// Whether ranks reported an error, a time-out or an end after the last step. Such a line shows
+// better why the job stopped.
 bool is_told_otherwise(const View& view, const Training& training) {
   const auto follows = [&](const LineRef& line) {
     return training.line == nullptr ||
@@ -49,14 +50,15 @@ double patience(const Training& training) {
   return seconds;
 }
 
-// A log that is open and of which nothing has come for so long; 0: it is not watched, or goes on.
+// Seconds since the last line of a log that is still open; 0: the log is not watched, or its lines
+// still come.
 double silent_for(const View& view, const Training& training) {
   if (view.moment.stall_after.count() == 0 || training.line == nullptr) return 0;
   const SourceState& source = view.job.sources().at(training.line->source);
   if (!view.moment.waiting_sources.contains(source.source.name) ||
       view.moment.live_sources.contains(source.source.name))
     return 0;
-  // In whole steps of patience, so that the words do not change all the time.
+  // Whole multiples of stall_after, so that the title does not change all the time.
   const auto times = (view.moment.now - source.last_received) / view.moment.stall_after;
   return std::chrono::duration<double>(times * view.moment.stall_after).count();
 }
@@ -73,12 +75,12 @@ Suspicion stand(const View& view, const Training& training, double quiet, Claim 
   if (training.phase == Training::Phase::saving) {
     since = training.phase_line;
     suspicion.sure = Claim::steps_stand_in_save;
-    finding.title = fmt::format(
-        "The training stands in the save of a checkpoint{}: it began and has not ended for {}",
-        training.phase_step.empty() ? "" : " at step " + training.phase_step,
-        seconds_in_words(quiet));
+    finding.title =
+        fmt::format("The save of a checkpoint{} has not ended after {}",
+                    training.phase_step.empty() ? "" : " at step " + training.phase_step,
+                    seconds_in_words(quiet));
   } else {
-    finding.title = fmt::format("No step of the training came for {} after {}, where one took {}",
+    finding.title = fmt::format("No training step came for {} after {}; a step took {}",
                                 seconds_in_words(quiet), step_in_words(training),
                                 seconds_in_words(training.usual));
   }
@@ -120,8 +122,8 @@ void suspect_loss(const View& view, const Training& training, std::vector<Suspic
                                     training.not_a_number_since);
   finding.actions = {
       {.what = "Go back to the last checkpoint before it, and let every rank check its loss and "
-               "gradients for NaN (Megatron-LM: --check-for-nan-in-loss-and-grad): one rank alone "
-               "points to its GPU, all of them to the data, the learning rate or the code.",
+               "gradients for NaN (Megatron-LM: --check-for-nan-in-loss-and-grad). NaN on one rank "
+               "points to its GPU; NaN on all ranks, to the data, the learning rate or the code.",
        .where = "",
        .command = ""}};
   found.push_back(std::move(suspicion));

@@ -25,7 +25,7 @@ void add_lines(const View& view, const SightingList& said, Finding& finding) {
   }
 }
 
-// A symptom's class, or that NCCL reported an error.
+// The class itself if it is a symptom, else that NCCL reported an error.
 Cause symptom_class(Cause cause) { return is(cause, Trait::symptom) ? cause : Cause::nccl_error; }
 
 std::vector<Suspicion> find_echoes(const View& view, const std::vector<Sighting>& echoes) {
@@ -74,14 +74,14 @@ Texts by_text(const std::vector<const Sighting*>& unknown) {
   return texts;
 }
 
-// What became of a process that said what no signature knows.
+// What happened to a process after it printed a text that no signature knows.
 enum class Fate {
   went_on,
   fell_silent,  // and nothing says that it failed
   failed,
 };
 
-// Whether it is the last that its process said, as far as the log was read to its end.
+// Whether this is the last line of its process, in a log that has ended.
 bool is_last_word(const View& view, const Sighting& sighting) {
   const LineRef& last = sighting.said->last;
   const auto comes_later = [&](const LineRef& line) {
@@ -120,8 +120,8 @@ Suspicion describe_unknown(const View& view, const SightingList& said, Fate fate
   return suspicion;
 }
 
-// A warning is no failure. One that no signature knows is told of where the job failed after it;
-// and where nothing comes after it, nobody can say that it did not.
+// A warning is no failure. A warning that no signature knows counts if the job failed after it. If
+// nothing comes after it, nobody can say that the job did not fail.
 std::vector<Suspicion> find_unknown(const View& view, const std::vector<Sighting>& unknown) {
   const bool behind = somebody_is_behind(view);
   const auto fate_of = [&](const Sighting& sighting) {
@@ -176,8 +176,8 @@ std::vector<Suspicion> find_aftermath(const View& view, const Sightings& sightin
   std::vector<Suspicion> found = find_echoes(view, sightings.echoes);
   const std::vector<Suspicion> unknown = find_unknown(view, sightings.unknown);
   found.insert(found.end(), unknown.begin(), unknown.end());
-  // Frameworks abort communicators also when all went well: an abort says something only beside
-  // something that failed.
+  // Frameworks also abort communicators when all went well: an abort means something only if
+  // something else failed.
   const bool trouble = failed || somebody_is_behind(view) ||
                        std::ranges::any_of(found, [](const Suspicion& s) { return s.stops_job; });
   if (trouble) {

@@ -1,4 +1,4 @@
-// What NCCL says when something else went wrong: errors that name no cause, and ranks that were
+// What NCCL says after something else went wrong: errors that name no cause, and ranks that were
 // taken down.
 #pragma once
 

@@ -10,7 +10,7 @@
 namespace faultline {
 namespace {
 
-// Whose NIC an RDMA address is, by the lines that print their own.
+// The NIC that each RDMA address (GID) belongs to, from lines that print their own address.
 using Gids = std::map<std::string, End, std::less<>>;
 
 Gids gids_of(const View& view, const std::vector<Sighting>& told) {
@@ -19,13 +19,14 @@ Gids gids_of(const View& view, const std::vector<Sighting>& told) {
     const std::string_view gid = sighting.field("local_gid");
     if (gid.empty() || sighting.host.empty()) continue;
     End& end = gids.try_emplace(std::string(gid), End{sighting.host, true, {}}).first->second;
-    if (end.name != sighting.host) end = {};  // link-local addresses are everybody's
+    if (end.name != sighting.host) end = {};  // a link-local address, which every host has
     if (end.is_host && end.nic.empty()) end.nic = nic_of(view, sighting);
   }
   return gids;
 }
 
-// Hosts that the address book does not know, by lines that name the same peer by its GID too.
+// Hosts by address, where the address book does not know them: learned from lines that also give
+// the peer's GID.
 using Learnt = std::map<std::string, std::string, std::less<>>;
 
 Learnt addresses_by_gid(const std::vector<Sighting>& told, const Gids& gids) {
@@ -40,8 +41,8 @@ Learnt addresses_by_gid(const std::vector<Sighting>& told, const Gids& gids) {
   return learnt;
 }
 
-// The one NIC that a process reaches other hosts through: "gpu-node-3/mlx5_1:1"; "" if it uses
-// several, or nothing tells.
+// The one NIC through which a process reaches other hosts: "gpu-node-3/mlx5_1:1"; "" if it uses
+// several, or no line says which.
 std::string only_nic_of(const View& view, const ProcessKey& process, const std::string& host) {
   const ProcessSetup* setup = view.job.setup().find(process);
   if (setup == nullptr || host.empty()) return {};
@@ -57,7 +58,7 @@ std::string only_nic_of(const View& view, const ProcessKey& process, const std::
   return gpu_name(host, *nics.begin());
 }
 
-// The NIC at the far end, if all that this process is connected with there use the same.
+// The NIC at the far end, if all connections of this process to that host use the same one.
 std::string far_nic_of(const View& view, const ProcessKey& process, const std::string& far_host) {
   const ProcessSetup* setup = view.job.setup().find(process);
   if (setup == nullptr) return {};
@@ -105,7 +106,7 @@ class Reading {
   }
 
  private:
-  // Completions have a status; what is said of sockets has none.
+  // Completions have a status; lines about sockets have none.
   static bool is_of_rdma(const Sighting& sighting) { return !sighting.field("status").empty(); }
 
   End far_end(const Sighting& sighting) const {

@@ -1,4 +1,4 @@
-// Connections, as the processes at their ends tell of them.
+// Connections, as the processes at their ends report them.
 #pragma once
 
 #include "rules/detect/remarks/wording.h"
@@ -16,13 +16,13 @@ struct End {
 struct Report {
   const Sighting* sighting = nullptr;
   End near;  // where it was printed
-  End far;   // whom it names; an empty name: nobody
+  End far;   // the peer that it names; an empty name: none
 };
 
 std::vector<Report> reports_of(const View& view, const SightingList& causes,
                                const std::vector<Sighting>& told);
 
-// Reports whose connections hang together: each group may have a story of its own.
+// Groups reports whose connections share ends: each group may have a cause of its own.
 std::vector<std::vector<Report>> connected(const std::vector<Report>& reports);
 
 }  // namespace faultline

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kLeastForMostly = 4;  // connections
 constexpr std::size_t kMostRanksNamed = 8;
-constexpr std::size_t kMostGroups = 6;  // of one class: what is beyond is told as one
+constexpr std::size_t kMostGroups = 6;  // of one class; the rest becomes one group
 
 using EndReports = std::vector<Report>;
 using Pair = std::pair<std::string, std::string>;
@@ -34,8 +34,8 @@ std::set<Pair> pairs_in(const EndReports& reports) {
   return pairs;
 }
 
-// The end that most pairs have in common, and how many do. Without a name if several ends share
-// that.
+// The end that most pairs have in common, and how many have it. The name is empty if several ends
+// share the first place.
 std::pair<std::string, std::size_t> most_common_end(const std::set<Pair>& pairs) {
   std::map<std::string, std::size_t> counts;
   for (const auto& [a, b] : pairs) {
@@ -86,7 +86,7 @@ std::string far_name(const Report& report) {
   return report.far.is_host ? report.far.name : std::string(address.substr(0, address.find('<')));
 }
 
-// Titles may leave out who the other end is.
+// Names the other end if the title does not.
 std::string peer_clause(const std::string& title, const Report& report) {
   const std::string name = far_name(report);
   return name.empty() || title.find(name) != std::string::npos
@@ -127,11 +127,11 @@ Suspicion suspect_pair(const View& view, const EndReports& reports, const Pair& 
   suspicion.sure.add(Ground::one_of_two_ends);
   const Report& first = reports.front();
   if (reporters(reports).size() > 1)
-    finding.title += fmt::format("; {} and {} both report it, and nothing tells which is at fault",
+    finding.title += fmt::format("; {} and {} both report it, and nothing shows which is at fault",
                                  pair.first, pair.second);
   else
     finding.title +=
-        fmt::format("{}; only {} it, and nothing tells which end is at fault",
+        fmt::format("{}; only {} it, and nothing shows which end is at fault",
                     peer_clause(finding.title, first), reported_from_one_end(view, reports));
   return suspicion;
 }
@@ -143,7 +143,7 @@ Suspicion suspect_common_end(const View& view, const EndReports& reports, const 
   finding.subject = speakers_of(view, sightings_in(reported_by(reports, name)));
   name_end(finding.subject, reports, name);
   tidy(finding.subject);
-  // Several NICs of one host: then it is not one of them that failed.
+  // If several NICs of the host are ends, it is not one NIC that failed.
   if (finding.subject.nics.size() > 1) finding.subject.nics.clear();
   suspicion.sure = {Claim::signature, reports.front().sighting->signature->confidence};
   suspicion.sure.add(touching == pairs ? Ground::common_end : Ground::mostly_common_end);
@@ -181,7 +181,7 @@ bool warned_or_aborted(const View& view, const Worker& worker) {
          std::ranges::any_of(process->said, [](const SaidRemark& said) { return said.warns(); });
 }
 
-// Ranks of which PyTorch's lines tell that they waited in vain, or failed.
+// Ranks that waited in vain or failed, by PyTorch's lines.
 std::set<int> ranks_that_torch_heard(const View& view) {
   std::set<int> ranks;
   for (const TorchRank* rank : view.job.torch().ranks())
@@ -250,8 +250,8 @@ Suspicion suspect_lost_host(const View& view, const EndReports& reports, const A
   return suspicion;
 }
 
-// The only host whose ranks all stopped before their peers did, without a word: who waits for a
-// broken connection has entered the call and says so after a while.
+// The only host whose ranks all stopped before their peers, without a word. A rank that waits for a
+// broken connection has entered the call, and says so after a while.
 const Accused* only_host_that_fell_silent(const View& view, const std::vector<Accused>& accused) {
   const std::set<int> heard = ranks_that_torch_heard(view);
   const auto has_gone = [&](std::size_t index) {
@@ -285,8 +285,8 @@ Suspicion suspect_either_end(const View& view, const EndReports& reports) {
   return suspect_all(view, reports, pairs.size());
 }
 
-// Those who report a closed connection live: they are not who closed it first. Whoever is named and
-// is silent is.
+// Processes that report a closed connection live, so they did not close it first. The host that
+// they name, and that is silent, did.
 Suspicion suspect_far_end(const View& view, const EndReports& reports) {
   std::vector<Accused> accused = accused_in(view, reports);
   std::vector<Accused> silent;
@@ -301,7 +301,8 @@ Suspicion suspect_far_end(const View& view, const EndReports& reports) {
   return suspect_either_end(view, reports);
 }
 
-// Processes that only lost a peer, and told it as they ended, follow from whatever ended the peer.
+// If no report has a known process (such as quotations of NCCL's last error), the finding only
+// follows from whatever ended the peer.
 Suspicion suspect_peer(const View& view, const EndReports& reports) {
   Suspicion suspicion = suspect_far_end(view, reports);
   if (std::ranges::all_of(reports, [](const Report& report) { return report.sighting->is_bare(); }))

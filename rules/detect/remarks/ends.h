@@ -1,4 +1,4 @@
-// Connections that failed, and which of their ends is at fault. A line tells only what one end saw;
+// Connections that failed, and which of their ends is at fault. A line shows only what one end saw;
 // many lines may have an end in common.
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace faultline {
 
-// `told` is all that was said: a line may tell which NIC has the address that another one names.
+// `told`: all remarks. One line may say which NIC has the address that another line names.
 std::vector<Suspicion> suspect_ends(const View& view, const SightingList& causes,
                                     const std::vector<Sighting>& told);
 

@@ -22,8 +22,8 @@ std::optional<int> number(std::string_view text) {
   return value;
 }
 
-// The ranks that the line itself names: "rank 0 and rank 1 both on CUDA device 43000". Each of the
-// two may say so of itself and the other.
+// The ranks that the line itself names: "rank 0 and rank 1 both on CUDA device 43000". Both ranks
+// may print it, each naming itself first, so they are sorted.
 std::vector<int> ranks_named(const Sighting& sighting) {
   std::vector<int> ranks;
   for (const char* field : {"rank_a", "rank_b"})
@@ -53,8 +53,8 @@ std::string key_of(const View& view, const Sighting& sighting) {
                      sighting.process->process.pid);
 }
 
-// Ranks of whatever communicator the line is about: they are the job's where they fit what else the
-// line says.
+// The line's ranks may be of any communicator: they are taken for the job's ranks if they fit what
+// else the line says.
 Subject subject_of_ranks(const View& view, const SightingList& said,
                          const std::vector<int>& ranks) {
   Subject subject;
@@ -88,7 +88,7 @@ Suspicion describe_said(const View& view, const SightingList& said) {
   }
   finding.subject = speakers_of(view, said);
   if (signature.blames == Blames::host || signature.blames == Blames::nic)
-    finding.subject.gpus.clear();  // nothing is said of them
+    finding.subject.gpus.clear();  // the line says nothing about them
   if (signature.blames == Blames::nic)
     if (std::string nic = nic_of(view, first); !nic.empty()) finding.subject.nics = {nic};
   if (signature.blames == Blames::process && finding.subject.ranks.size() == 1 &&
@@ -112,7 +112,7 @@ std::vector<Group> grouped(const View& view, const SightingList& causes) {
   return groups;
 }
 
-// Many parts with the same trouble: the first one is described, the others are named with it.
+// If many parts have the same fault, the first is described, and the others are named with it.
 Suspicion describe_all(const View& view, const std::vector<const Group*>& groups) {
   SightingList all;
   Subject subject;

@@ -6,7 +6,7 @@
 
 namespace faultline {
 
-// One suspicion per class and part, however many lines and processes tell of it.
+// One suspicion per class and part, however many lines and processes report it.
 std::vector<Suspicion> suspect_parts(const View& view, const SightingList& causes);
 
 }  // namespace faultline

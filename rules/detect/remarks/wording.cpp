@@ -33,7 +33,7 @@ AdviceSubject about(const View& view, const Sighting& sighting) {
   return subject;
 }
 
-// What stands where a name is not known.
+// The words for a name that is not known.
 std::string unnamed(std::string_view placeholder, int rank) {
   if (placeholder == "rank") return "unknown";
   if (placeholder == "host")
@@ -54,7 +54,7 @@ std::string known(const View& view, const Sighting& sighting, std::string_view p
   return std::string(sighting.field(placeholder));
 }
 
-// A name at the beginning of a title stays as it is; words in its place begin the sentence.
+// A name at the beginning of a title stays as it is; words in its place get a capital letter.
 std::string unnamed_at(const std::string& title, std::string_view placeholder, int rank) {
   std::string words = unnamed(placeholder, rank);
   if (title.empty()) begin_with_a_capital(words);
@@ -106,7 +106,7 @@ std::string nic_of(const View& view, const Sighting& sighting) {
   if (const std::string_view port = sighting.field("port"); !port.empty())
     device += fmt::format(":{}", port);
   if (device.find(':') == std::string::npos) {
-    // Some lines name no port; where the device has only one, it is that.
+    // Some lines name no port; if the device has only one, that one is meant.
     std::vector<std::string> ports;
     for (const std::string& nic : view.job.addresses().devices_of(sighting.process->process))
       if (nic.starts_with(device + ':')) ports.push_back(nic);
@@ -121,7 +121,7 @@ bool stands_before(const LineRef& a, const LineRef& b) {
   return a.source == b.source && a.line < b.line;
 }
 
-// Whether this step was done between its start and this line, and it did not start again.
+// Whether the process did this step after its start and before this line, and did not start again.
 bool has_trained_before(const View& view, const LineRef& step, const Sighting& sighting) {
   if (!stands_before(step, sighting.said->first)) return false;
   bool had_begun = false;
@@ -134,8 +134,8 @@ bool has_trained_before(const View& view, const LineRef& step, const Sighting& s
   return had_begun;
 }
 
-// Who has trained before it cannot connect was reached once: it is no start that failed, but the
-// network since then.
+// A process that trained before it could not connect had been connected: it is not the start that
+// failed, but the network since then.
 Cause cause_now(const View& view, const SightingList& said) {
   const Cause cause = said.front()->signature->cause;
   if (cause != Cause::launch_connect_failed) return cause;
@@ -169,7 +169,7 @@ Suspicion suspicion_of(const View& view, const SightingList& said) {
     if (speakers.insert(sighting->process).second && finding.evidence.size() < kMostLines)
       finding.evidence.push_back(view.evidence(sighting->said->first));
   }
-  // A process's further lines, once everybody's first is shown.
+  // Further lines of a process, once the first line of each process is shown.
   for (const Sighting* sighting : said) {
     Evidence line = view.evidence(sighting->said->first);
     if (finding.evidence.size() < kMostLines &&
@@ -181,7 +181,7 @@ Suspicion suspicion_of(const View& view, const SightingList& said) {
   if (view.workers.all.empty() &&
       std::ranges::all_of(said, [](const Sighting* sighting) { return sighting->is_bare(); }))
     suspicion.sure.add(Ground::job_unseen);
-  // An error that names no cause is not passed over where nothing else is known.
+  // An error that names no cause still counts if nothing else is known.
   suspicion.stops_job = is(finding.cause, Trait::symptom) && finding.severity >= Severity::error;
   suspicion.verdict = swallowed ? Verdict::hang : Verdict::failed;
   suspicion.tells_verdict = true;

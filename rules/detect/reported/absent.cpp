@@ -12,8 +12,9 @@
 namespace faultline {
 namespace {
 
-// RAS has a network of its own, besides the one that carries the data: a process that is out of
-// its reach is most likely stopped, gone, or on a host that is.
+// RAS has its own network, apart from the one that carries the data. A process that RAS cannot
+// reach is most likely stopped or gone, or its host is.
+
 constexpr std::string_view kRemote = "Remote process error";
 
 struct Absent {
@@ -30,7 +31,7 @@ bool is_gone(const std::string& state) { return state == "dead" || state == "unr
 void add(Absentees& absentees, Absent absent) {
   auto [known, is_new] = absentees.try_emplace(absent.person.key, absent);
   if (is_new) return;
-  // The communicator of all ranks tells best who it is.
+  // The largest communicator identifies the process best.
   if (known->second.person.rank < 0 || known->second.nranks < absent.nranks) {
     const bool dead = known->second.process.state == "dead";
     known->second = std::move(absent);
@@ -42,7 +43,8 @@ bool same_process(const ReportedProcess& a, const ReportedProcess& b) {
   return a.pid == b.pid && a.host == b.host;
 }
 
-// 2.24 and 2.25 name missing ranks without their processes, and those without their ranks.
+// NCCL 2.24 and 2.25 list missing ranks without their processes, and missing processes without
+// their ranks. If there is one of each, they are the same.
 bool is_the_only_one_without_process(const Absentees& absentees, const Absent& absent) {
   return absent.process.pid == 0 && std::ranges::count_if(absentees, [](const auto& known) {
                                       return known.second.process.pid == 0;
@@ -55,7 +57,8 @@ Absentees absentees_in(const View& view, const JobReport& report, int world) {
     const bool forming = communicator.status == "INIT";
     for (const auto& [number, rank] : communicator.ranks) {
       const std::string& state = rank.process.state;
-      // A process that answers and has no such communicator has left it, unless it is being set up.
+      // A process that answers but does not have this communicator has left it, unless the
+      // communicator is still being set up.
       if (!is_gone(state) && !(forming && state == "missing")) continue;
       add(absentees, {person_of(view, id, number, communicator.nranks, rank.process, world),
                       rank.process, forming, communicator.nranks});
@@ -86,14 +89,14 @@ Absentees absentees_in(const View& view, const JobReport& report, int world) {
   return absentees;
 }
 
-// That a connection was slow is no news by itself; that RAS gave a peer up is.
+// A slow connection is no finding by itself, but a peer that RAS gave up is one.
 void add_monitored(const View& view, Absentees& absentees, int world) {
   for (const auto& [key, process] : view.job.reports().monitored())
     if (process.state == "dead")
       add(absentees, {person_of(view, "", -1, 0, process, world), process, false, 0});
 }
 
-// Those of one host to whom the same happened: a host that is gone takes all its ranks along.
+// The ranks of one host with the same state: a host that is gone takes all its ranks along.
 using AlikeAbsent = std::vector<const Absent*>;
 
 std::vector<AlikeAbsent> groups_of(const Absentees& absentees) {
@@ -116,9 +119,9 @@ std::string title_of_absent(const AlikeAbsent& group, const std::vector<Reported
   if (any.forming)
     return any.process.state == "missing"
                ? fmt::format(
-                     "{} never began to set up communicator {} of {} ranks, though RAS "
-                     "answers there",
-                     who, any.person.communicator, any.nranks)
+                     "{} never began to set up communicator {} of {} ranks, although {}", who,
+                     any.person.communicator, any.nranks,
+                     people.size() > 1 ? "their RAS threads answer" : "its RAS thread answers")
                : fmt::format("{} never joined communicator {} of {} ranks", who,
                              any.person.communicator, any.nranks);
   return any.process.state == "dead"
@@ -157,7 +160,7 @@ std::vector<Suspicion> find_reported_absent(const View& view) {
   for (const AlikeAbsent& group : groups_of(absentees))
     found.push_back(describe_absent(view, group));
 
-  // Where most are gone, the job has ended or RAS's own network is cut: nobody stands out.
+  // If most are gone, the job has ended or RAS's own network is cut: no process stands out.
   const std::size_t all = std::max(static_cast<std::size_t>(world), reports.monitored().size());
   if (absentees.size() > 1 && absentees.size() * 2 > all)
     for (Suspicion& suspicion : found) {
@@ -185,7 +188,7 @@ std::vector<Suspicion> find_reported_errors(const View& view) {
       std::string key = person.key;
       those.try_emplace(std::move(key), Erring{std::move(person), &rank});
     }
-  // An error of a remote process is somebody else's, which counts where nobody has one of his own.
+  // A remote process error comes from a peer. It counts only if no rank has an error of its own.
   const auto& erring = own.empty() ? remote : own;
   if (erring.empty()) return {};
   std::vector<ReportedPerson> people;

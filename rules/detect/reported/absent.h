@@ -1,4 +1,4 @@
-// Processes that did not answer ncclras, that it calls dead, or that report an error.
+// Finds processes that did not answer ncclras, that it calls dead, or that report an error.
 #pragma once
 
 #include <vector>

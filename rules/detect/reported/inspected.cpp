@@ -11,7 +11,7 @@
 namespace faultline {
 namespace {
 
-// Records are written by a thread of their own, now and then.
+// A separate thread writes the records from time to time, so healthy ranks may differ a little.
 constexpr std::uint64_t kNormalSkew = 1;
 constexpr auto kLate = std::chrono::seconds(10);
 constexpr std::uint64_t kLateWithoutTimes = 64;
@@ -36,7 +36,7 @@ std::vector<EndOfRank> ends_of(const InspectedCommunicator& communicator,
   return ends;
 }
 
-// The operation that most was recorded of.
+// The operation with the most records.
 std::string main_operation(const InspectedCommunicator& communicator) {
   std::map<std::string, std::uint64_t> most;
   for (const auto& [number, rank] : communicator.ranks)
@@ -93,12 +93,12 @@ std::optional<Suspicion> look_at(const View& view, const std::string& id,
     return std::nullopt;
   finding.cause = Cause::collective_stalled;
   finding.title = fmt::format(
-      "All {} ranks of communicator {} completed {} #{}, and no record tells of a later one",
+      "All {} ranks of communicator {} completed {} #{}, and there is no record of a later one",
       ends.size(), id, operation, ends.front().completed);
   finding.severity = Severity::info;
   suspicion.sure = Claim::records_all_end;
   finding.subject.communicators = {id};
-  suspicion.verdict = Verdict::healthy;  // so do the records of a job that is done
+  suspicion.verdict = Verdict::healthy;  // the records of a finished job end so, too
   return suspicion;
 }
 

@@ -14,13 +14,13 @@
 namespace faultline {
 namespace {
 
-// What a process had printed and not yet written comes below what ended it: no more than its
-// buffer holds. What its peers still print is less.
+// Output that an ended process still had in its buffer appears below its last error: at most one
+// buffer. What its peers still print is less.
 constexpr std::uint64_t kBufferBytes = 10 << 10;
 constexpr std::uint64_t kSurelyTrainedOn = 4;  // such buffers
-// A launcher and a script print so many lines below what ended a process.
+// At most so many lines of a launcher and a script follow what ended a process.
 constexpr std::uint64_t kLinesOfAnEnd = 20;
-// From the last step to the limit, where the job worked until then.
+// The longest time from the last step to the limit for a job that worked until then.
 constexpr double kMostSteps = 1.5;
 constexpr double kLeastSeconds = 60;
 
@@ -45,7 +45,7 @@ bool is_logged_as_no_error(const TorchSaying& saying) {
   });
 }
 
-// When a limit ended the job, which follows from nothing that was raised.
+// When a limit ended the job: then no exception did. nullopt: no limit did.
 std::optional<Timestamp> ended_at_a_limit(const View& view, const TorchCrew& crew) {
   for (const TorchRank* rank : crew.ranks())
     for (const TorchSaying& saying : rank->said) {
@@ -59,8 +59,8 @@ std::optional<Timestamp> ended_at_a_limit(const View& view, const TorchCrew& cre
   return std::nullopt;
 }
 
-// Something that no exception comes to ended the job: a signal of the processor's or of somebody
-// else, a collective that did not end, whoever took the job away.
+// Whether something other than an exception ended the job: a signal of the processor or of somebody
+// else, a collective that did not end, or whoever took the job away.
 bool ended_otherwise(const View& view, const TorchCrew& crew) {
   constexpr int kAborted = 6;  // as an exception that C++ raises on the way out
   if (std::ranges::any_of(view.job.torch().exits(), [&](const auto& exit) {
@@ -101,7 +101,7 @@ CaughtExceptions::CaughtExceptions(const View& view, const TorchCrew& crew,
   ended_well_ = word_of_its_end(view) != nullptr || training_ended(view);
   const auto limit = ended_at_a_limit(view, crew);
   worked_until_its_limit_ = limit && worked_until(view, *limit);
-  // Whoever does not heed a limit is killed.
+  // A process that does not heed a limit is killed.
   const auto is_of_the_limit = [&](const ProcessExit& exit) {
     constexpr int kKilled = 9;
     return limit && exit.signal == kKilled;
@@ -112,7 +112,7 @@ CaughtExceptions::CaughtExceptions(const View& view, const TorchCrew& crew,
   });
 }
 
-// The last time that it was raised.
+// Judges by the last time that it was raised.
 bool CaughtExceptions::stands_at_the_end(const TorchSaying& saying) const {
   const LineRef& last = saying.last.line > last_line_of(saying) ? saying.last : saying.line;
   const std::uint64_t line = std::max(last.line, last_line_of(saying));

@@ -1,4 +1,4 @@
-// Exceptions that ended nobody: programs catch some of what they raise, log it, and go on.
+// Exceptions that ended no process: programs catch some of what they raise, log it, and go on.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,13 @@ class CaughtExceptions {
  public:
   CaughtExceptions(const View& view, const TorchCrew& crew, const SourceSpeakers& speakers);
 
-  // Whoever raised it worked on. `rank`: by the line's label; -1: it has none.
+  // Whether the process that raised it worked on. `rank`: by the line's label; -1: it has none.
   bool was_caught(int rank, const TorchSaying& saying) const;
 
-  // It may have been, by what stands below it.
+  // Whether it may have been caught, by the lines below it.
   bool may_have_been_caught(const TorchSaying& saying) const;
 
-  // Some process ended, and not well, says its launcher: an exception may be why.
+  // Whether a launcher says that a process ended badly: an exception may be the reason.
   bool somebody_failed() const { return somebody_failed_; }
 
  private:

@@ -28,11 +28,11 @@ namespace {
 
 constexpr std::size_t kMostCrashLines = 8;
 constexpr std::size_t kMostTitleBytes = 240;
-constexpr std::uint64_t kLinesOfOneError = 16;  // from the first that tells of it to the last
+constexpr std::uint64_t kLinesOfOneError = 16;  // from the first line of an error to the last
 
 using Fields = std::map<std::string, std::string, std::less<>>;
 
-// Of a group that is of digits alone.
+// For a pattern's group that holds only digits.
 int number_in_digits(std::string_view digits) {
   int number = -1;
   std::from_chars(digits.data(), digits.data() + digits.size(), number);
@@ -53,10 +53,10 @@ std::string filled(std::string text, const Fields& fields) {
 struct Told {
   const TorchRank* rank = nullptr;
   const TorchSaying* saying = nullptr;
-  const TorchSaying* original = nullptr;  // in a worker process of it
+  const TorchSaying* original = nullptr;  // raised in a worker process of the rank
   bool perhaps_caught = false;
   std::optional<SignatureMatch> match;
-  int whose = -1;  // by its label, else by where it stands
+  int whose = -1;  // the rank, by its label, else by its place in the log
 
   const TorchSaying& telling() const { return original != nullptr ? *original : *saying; }
   Cause cause() const { return match ? match->signature->cause : Cause::software_rank_crashed; }
@@ -64,14 +64,14 @@ struct Told {
   bool is_notice() const { return match && match->signature->weight == Weight::notice; }
 };
 
-// Whose it is by its own words, where the line says that; -1: it does not.
+// The rank that the line itself names; -1: it names none.
 int rank_by_words(const Told& told) {
   if (!told.match || told.match->signature->blames != Blames::process) return -1;
   const auto rank = told.match->fields.find("rank");
   return rank == told.match->fields.end() ? -1 : number_in_digits(rank->second);
 }
 
-// What may be the cause, and is too little to stand for what a rank raises besides.
+// A possible cause that is too weak to stand for what else a rank raises.
 bool is_aside(const Told& told) {
   if (!told.match || told.match->signature->weight != Weight::cause) return false;
   const MessageSignature& signature = *told.match->signature;
@@ -81,12 +81,12 @@ bool is_aside(const Told& told) {
 
 bool names_a_peer(const Told& told) { return told.match && told.match->fields.contains("rank_a"); }
 
-// Of one rank: the first that can be a cause, and the first that follows from something; another
-// one that names whom it lost stands beside it.
+// What one rank said: the first line that can be a cause, and the first that only follows from
+// something; also one that names the peer that it lost.
 struct Story {
   std::optional<Told> cause;
   std::vector<Told> echoes;
-  std::vector<Told> asides;  // of each meaning the first
+  std::vector<Told> asides;  // the first of each meaning
 
   void add_aside(Told&& told) {
     constexpr std::size_t kMostAsides = 16;
@@ -109,10 +109,10 @@ bool timed_out_before(const TorchRank& rank, const LineRef& line) {
   });
 }
 
-// Where ranks were first told to end, by the words of their labelled lines.
+// Where ranks first say that they were made to end, by their labelled lines.
 struct FirstEchoes {
   std::map<int, const LineRef*> of_rank;
-  std::map<std::uint32_t, const LineRef*> of_source;  // where they were taken down
+  std::map<std::uint32_t, const LineRef*> of_source;  // the first one in each source
 
   void add(int rank, const Told& echo) {
     if (echo.cause() != Cause::process_aborted && echo.cause() != Cause::collective_timeout) return;
@@ -132,7 +132,8 @@ struct FirstEchoes {
   }
 };
 
-// What a rank's threads and workers raise without its label, after it was told to end, follows.
+// What a rank's threads and workers raise without its label, after it was told to end, only
+// follows.
 bool was_ended_before(const FirstEchoes& ended, const Told& told) {
   if (!told.saying->exception || told.saying->exception->type == PythonException::kOfCpp)
     return false;
@@ -140,8 +141,8 @@ bool was_ended_before(const FirstEchoes& ended, const Told& told) {
   return end != nullptr && said_order(*end, told.saying->line) == Order::before;
 }
 
-// Who waits for others raises a RuntimeError where it cannot go on, whoever is the reason; what is
-// wrong with arguments is another class.
+// A rank that waits for others raises a RuntimeError if it cannot go on, whichever rank is the
+// reason; wrong arguments raise another class.
 bool may_be_a_peers(const View& view, const PythonException& exception) {
   if (exception.type != "RuntimeError" || exception.function.empty()) return false;
   const StackFrame frame{exception.function, exception.file};
@@ -155,7 +156,7 @@ bool gave_up(const Told& told) {
   return told.match && told.match->signature->marks == Marks::gave_up;
 }
 
-// What a peer of one that ended prints for it is no reason of that end.
+// What peers print because a process ended does not give the reason of that end.
 bool follows_from_an_end(const View& view, const Told& told) {
   constexpr Relation kAny[] = {Relation::same_rank, Relation::same_host, Relation::same_job,
                                Relation::same_communicator};
@@ -194,7 +195,8 @@ bool gave_up_for_an_aside(const Story& story) {
   });
 }
 
-// Without a reason: srun has its step ended after a task that failed, too, and torchrun sums up.
+// These give no reason: srun also ends its step after a task that failed, and torchrun only sums
+// up.
 bool says_that_a_step_ended(const Told& told) {
   return told.match && (told.match->signature->id == "slurm.cancelled" ||
                         told.match->signature->id == "torch.child_failed");
@@ -204,7 +206,7 @@ Story story_of(const View& view, const TorchCrew& crew, const SourceSpeakers& sp
                const CaughtExceptions& caught, const FirstEchoes& ended, const TorchRank& rank) {
   Story story;
   std::optional<Told> notice;
-  bool catches = false;  // what it raises
+  bool catches = false;  // some of what it raises
   for (const TorchSaying& saying : rank.said) {
     if (!crew.in_attempt(saying.line) && !crew.in_attempt(saying.last)) continue;
     if (saying.exception && caught.was_caught(rank.rank, saying)) {
@@ -220,7 +222,7 @@ Story story_of(const View& view, const TorchCrew& crew, const SourceSpeakers& sp
         (speakers.went_on(rank.rank, saying.last) || trained_on(last_step(view), saying.last) ||
          catches || (story.cause && story.cause->perhaps_caught)))
       continue;
-    // A line was kept for a word in it, and says something else.
+    // The line was kept for a word in it, but says something else.
     if (!told.match && !saying.exception) continue;
     if (told.is_notice()) {
       if (!notice) notice = std::move(told);
@@ -230,7 +232,7 @@ Story story_of(const View& view, const TorchCrew& crew, const SourceSpeakers& sp
       story.add_aside(std::move(told));
       continue;
     }
-    // A worker's own exception says better what the one before was about.
+    // A worker's own exception says better what the exception before it was about.
     const bool original = saying.exception && saying.exception->original;
     if (original && !story.echoes.empty() && story.echoes.back().saying + 1 == &saying)
       story.echoes.pop_back();
@@ -262,7 +264,7 @@ Story story_of(const View& view, const TorchCrew& crew, const SourceSpeakers& sp
   return story;
 }
 
-// Equal ones of several ranks are one.
+// Equal errors of several ranks are one group.
 struct CrashGroup {
   std::vector<Told> told;
   bool aside = false;
@@ -275,10 +277,10 @@ struct CrashGroup {
   std::set<int> ranks() const {
     std::set<int> all;
     for (const Told& one : told) all.insert(one.whose);
-    if (all.size() > 1) all.erase(-1);  // the same one's, without its label
+    if (all.size() > 1) all.erase(-1);  // the same rank's, without its label
     return all;
   }
-  // However little it blames: what a rank raises leaves the exit code behind.
+  // What a rank raises is why it left its exit code, however little it blames.
   bool says_why_it_ended() const {
     return !aside || std::ranges::any_of(told, [](const Told& one) {
       return one.saying->exception.has_value() && !is(one.cause(), Trait::symptom);
@@ -306,14 +308,14 @@ void add_lines_of_crash(const View& view, const Told& told, Finding& finding) {
   if (told.original != nullptr) finding.evidence.push_back(view.evidence(told.saying->line));
 }
 
-// The catalog knows its line, and knows it as where a failure began.
+// Whether the catalog knows its line as one where a failure begins.
 bool is_known_cause(const CrashGroup& group) {
   const Told& first = group.first();
   return first.match && first.match->signature->weight == Weight::cause;
 }
 
-// The only one that ended by itself is who the lines without a label are of; of an exception that
-// C++ did not catch, which ends in an abort, the only one that aborted.
+// The process that lines without a label are of: the only one that ended by itself. For an
+// exception that C++ did not catch, which ends in an abort: the only one that aborted.
 const ProcessExit* only_culprit(const View& view, const TorchCrew& crew, const CrashGroup& group) {
   constexpr int kAbort = 6;
   constexpr int kTerminated = 15;
@@ -332,7 +334,7 @@ const ProcessExit* only_culprit(const View& view, const TorchCrew& crew, const C
   return own.size() == 1 ? own.begin()->second : nullptr;
 }
 
-// What the operating system refused says nothing of the program.
+// What the operating system refused says nothing about the program.
 bool is_of_the_host(const PythonException& exception) {
   constexpr std::string_view kRefused[] = {"OSError", "IOError", "MemoryError", "BlockingIOError",
                                            "TimeoutError"};
@@ -370,7 +372,7 @@ Suspicion describe_crash(const View& view, const TorchCrew& crew, const CrashGro
     std::string host = rank >= 0 ? crew.host_of(rank) : first.rank->host;
     if (host.empty() && fields.contains("host")) {  // the line itself names it
       host = fields["host"];
-      // Of a pair it is the end that was heard, which need not be the one at fault.
+      // For a pair it is the end that printed the line, which need not be the one at fault.
       if (signature.blames != Blames::pair) finding.subject.hosts = {host};
     }
     fields["host"] = host.empty() ? "its host" : host;
@@ -426,7 +428,7 @@ bool was_raised(const Told& told) {
          (type.ends_with("Error") || type.ends_with("Exception")) && !type.starts_with("nccl");
 }
 
-// Whoever lost a peer did not fail first: the peer is looked at, as far as the line names it.
+// A rank that lost a peer did not fail first: the peer is the subject, if the line names it.
 Subject subject_of_echo(const TorchCrew& crew, const Told& told, const std::set<int>& ranks) {
   if (!told.match || told.match->signature->blames != Blames::peer) return crew.subject_of(ranks);
   const auto peer = told.match->fields.find("rank_a");
@@ -434,14 +436,14 @@ Subject subject_of_echo(const TorchCrew& crew, const Told& told, const std::set<
   return crew.subject_of({number_in_digits(peer->second)});
 }
 
-// Ranks that others took down, by class.
+// Ranks that others took down, by class of error.
 Suspicion describe_echoes(const View& view, const TorchCrew& crew, const CrashGroup& group) {
   const Told& first = group.first();
   const std::set<int> ranks = group.ranks();
   Suspicion suspicion;
   suspicion.since = first.saying->line.time;
   suspicion.verdict = Verdict::failed;
-  // Lines alone may be the noise of a good end, unless their signature says that they are not.
+  // Lines alone may be the noise of a good end, unless their signature says otherwise.
   suspicion.stops_job = std::ranges::any_of(group.told, [](const Told& told) {
     return was_raised(told) || !told.rank->timeouts.empty() ||
            (told.match && told.match->signature->severity == Severity::critical);
@@ -468,7 +470,7 @@ Suspicion describe_echoes(const View& view, const TorchCrew& crew, const CrashGr
     for (const Action& action : first.match->signature->actions)
       finding.actions.push_back(fill_in(action, about));
   }
-  // A class of errors without a part: whoever says so may be the one who noticed it.
+  // An error of a class that names no part: the rank that prints it may only have noticed it.
   if (finding.subject.ranks.empty() && is(finding.cause, Trait::not_understood)) {
     suspicion.sure.add(Ground::no_part_named);
     if (std::ranges::none_of(group.told, was_raised)) suspicion.verdict = Verdict::unknown;
@@ -513,7 +515,7 @@ std::vector<Suspicion> find_torch_crashes(const View& view, const TorchCrew& cre
   std::map<std::pair<Cause, std::string>, CrashGroup> by_cause;
   std::map<Cause, CrashGroup> by_echo;
   bool only_a_step_ended = true;
-  // What is ended after it did all it was to do has not failed.
+  // A process that is ended after its work was done has not failed.
   const LineRef* end = word_of_its_end(view);
   const auto came_after_the_end = [&](const Told& told) {
     return end != nullptr && told.match && told.cause() == Cause::process_aborted &&
@@ -560,19 +562,19 @@ std::vector<Suspicion> find_torch_crashes(const View& view, const TorchCrew& cre
   if (exceptions == Exceptions::none &&
       ((!by_echo.empty() && !only_a_step_ended) || somebody_waits))
     exceptions = Exceptions::follow;
-  add_ends(view, crew, exceptions, found);  // before the echoes, which say less of the same
+  add_ends(view, crew, exceptions, found);  // before the echoes, which say less
   for (auto& [cause, group] : by_echo) {
-    if (cause == Cause::collective_timeout && somebody_waits) continue;  // whole lines tell more
+    if (cause == Cause::collective_timeout && somebody_waits) continue;  // whole lines say more
     // What follows from a cause of its own class adds nothing to it.
     if (std::ranges::any_of(groups, [&](const CrashGroup& group) {
           return is_known_cause(group) && group.first().cause() == cause;
         }))
       continue;
-    // Where crashes are not to be told apart from what they led to, nothing follows from them.
+    // If crashes cannot be told apart from what they led to, nothing is said to follow from them.
     if (cause == Cause::software_rank_crashed)
       for (Told& told : group.told) told.match.reset();
     found.push_back(describe_echoes(view, crew, group));
-    // Whoever says so without a part says that another one acted first.
+    // A line that names no part says that another rank acted first.
     if (found.back().finding.subject.ranks.empty() &&
         std::ranges::any_of(
             groups, [](const CrashGroup& group) { return !group.aside && is_known_cause(group); }))

@@ -1,5 +1,5 @@
 // Processes that ended, and why: exceptions, what the signatures make of them, and what launchers
-// say. The first one of the job is where it began; what the others raise follows from it.
+// say. The first one of the job is the origin; what the others raise follows from it.
 #pragma once
 
 #include "rules/knowledge/suspicion.h"

@@ -24,7 +24,7 @@ namespace {
 struct Ended {
   const TorchLine<ProcessExit>* line = nullptr;
   int rank = -1;
-  std::string host;  // empty: no line tells it
+  std::string host;  // empty: no line says it
 
   const ProcessExit& exit() const { return line->fact; }
   bool for_memory() const {
@@ -40,7 +40,7 @@ struct Ended {
   bool aborted() const { return exit().signal == 6; }
 };
 
-// Where Slurm says that it ends a step: whom it kills after that it kills itself.
+// Lines in which Slurm says that it ends a step: processes killed after them were killed by Slurm.
 std::vector<LineRef> ends_of_steps(const View& view, const TorchCrew& crew) {
   std::vector<LineRef> ends;
   for (const TorchRank* rank : crew.ranks())
@@ -51,8 +51,8 @@ std::vector<LineRef> ends_of_steps(const View& view, const TorchCrew& crew) {
   return ends;
 }
 
-// Whom a launcher means that names a process by its pid alone: NCCL's lines of the same source have
-// the pid beside the host, and tell the rank.
+// The rank that a launcher means if it names a process only by its PID: NCCL's lines of the same
+// source have the PID beside the host, and give the rank.
 class NamedByNccl {
  public:
   explicit NamedByNccl(const View& view) {
@@ -62,7 +62,7 @@ class NamedByNccl {
       const auto rank = ranks.find(seen.process);
       const Person person{.rank = rank == ranks.end() ? -1 : rank->second, .host = seen.host};
       const auto [known, is_new] = by_pid_.try_emplace({seen.source, seen.process.pid}, person);
-      if (!is_new && known->second != person) known->second = {};  // two containers count alike
+      if (!is_new && known->second != person) known->second = {};  // two containers, one PID
     }
   }
 
@@ -84,11 +84,11 @@ class NamedByNccl {
 
 struct Ends {
   std::vector<Ended> by_themselves;
-  std::vector<Ended> told_and_killed;  // by whomever, after their launcher had told them to end
-  std::vector<Ended> aborted;          // by themselves, as a rule because of what they met before
+  std::vector<Ended> told_and_killed;  // by anybody, after their launcher had told them to end
+  std::vector<Ended> aborted;          // by themselves, usually because of an earlier error
 };
 
-// One for each rank that the launcher names, or one for a process without a rank.
+// Adds one for each rank that the launcher names, or one for a process without a rank.
 void add_people(const View& view, Ended end, std::optional<NamedByNccl>& named_by_nccl,
                 std::vector<Ended>& ends) {
   if (end.exit().ranks.empty()) {
@@ -102,7 +102,7 @@ void add_people(const View& view, Ended end, std::optional<NamedByNccl>& named_b
   }
 }
 
-// Lines that tell of several tasks at once tell how they were ended after the first.
+// Lines about several tasks at once say how these were ended after the first one.
 Ends ends_of(const View& view, const TorchCrew& crew) {
   Ends all;
   std::vector<Ended>& ends = all.by_themselves;
@@ -131,7 +131,7 @@ Ends ends_of(const View& view, const TorchCrew& crew) {
       continue;
     }
     if (end.told_to()) continue;
-    if (exit.ranks.empty() && in_table.contains(pid_of(line))) continue;  // which tells more
+    if (exit.ranks.empty() && in_table.contains(pid_of(line))) continue;  // the table says more
     if (end.aborted()) {
       add_people(view, end, named_by_nccl, all.aborted);
       continue;
@@ -183,7 +183,7 @@ std::string name_of(const ProcessExit& exit, bool several) {
   }
 }
 
-// Of whom no line tells the rank.
+// For a process whose rank no line gives.
 std::string process_of(const Ended& end) {
   const ProcessExit& exit = end.exit();
   if (exit.teller == "kubernetes" && !end.host.empty()) return "Pod " + end.host;
@@ -214,8 +214,8 @@ Suspicion describe_ends(const View& view, const TorchCrew& crew, const std::vect
   finding.cause = first.for_memory() ? Cause::host_oom_killed : Cause::software_rank_crashed;
   finding.subject = crew.subject_of(ranks);
   if (finding.subject.hosts.empty() && !first.host.empty()) finding.subject.hosts = {first.host};
-  // Whoever it was may be a rank that others tell of, or none. One that died of a fault followed
-  // nobody; a local rank's own lines may tell of what.
+  // The process may be a rank that other lines are about, or none. A process that died of a fault
+  // followed from nothing; but a local rank's own lines may say more.
   const bool by_itself = first.by_fault() && first.exit().local_rank < 0;
   if (ranks.empty() && !first.for_memory() && !by_itself) {
     finding.cause = Cause::process_aborted;
@@ -224,7 +224,7 @@ Suspicion describe_ends(const View& view, const TorchCrew& crew, const std::vect
   const std::string who = people_of(crew, ends);
   finding.title =
       first.for_memory()
-          ? fmt::format("{} ended for want of memory, says {}", who, first.exit().teller)
+          ? fmt::format("{} ended because memory ran out, says {}", who, first.exit().teller)
           : fmt::format("{} {}", who, name_of(first.exit(), ranks.size() > 1));
   suspicion.says_not_why = first.killed() && !first.for_memory();
   if (suspicion.says_not_why) finding.title += ", and no line says why";
@@ -243,25 +243,25 @@ Suspicion describe_ends(const View& view, const TorchCrew& crew, const std::vect
                                "dmesg -T | grep -E 'oom|Killed process'"});
   if (ranks.empty() && first.exit().exit_code && !first.exit().signal)
     finding.actions.push_back(
-        {"Read its own last lines: what it raised comes before what its launcher prints.", "", ""});
+        {"Read its own last lines: its error comes before what its launcher prints.", "", ""});
   return suspicion;
 }
 
-// Programs abort because of what they met before, and it is all that is known.
+// Programs abort because of an earlier error; the abort is all that is known of it.
 Suspicion describe_aborts(const View& view, const TorchCrew& crew, const std::vector<Ended>& ends) {
   Suspicion suspicion = describe_ends(view, crew, ends);
   suspicion.sure = Claim::crash_aborted;
   suspicion.stops_job = true;
   Finding& finding = suspicion.finding;
   finding.actions.push_back(
-      {"Read its own last lines: what made it abort stands before what its launcher or shell "
+      {"Read its own last lines: what made it abort comes before what its launcher or shell "
        "prints.",
        "", ""});
   return suspicion;
 }
 
-// A kill comes from outside. Where a launcher's word is all there is, and no line names a sender,
-// it was mostly the kernel, for want of memory. Its log would tell.
+// A kill comes from outside. If only a launcher reports it, and no line names a sender, it was
+// mostly the kernel, for lack of memory; the kernel's log would show it.
 std::optional<Suspicion> killed_perhaps_for_memory(const View& view, const std::string& who,
                                                    const Suspicion& kill) {
   const Subject& whose = kill.finding.subject;
@@ -283,8 +283,8 @@ std::optional<Suspicion> killed_perhaps_for_memory(const View& view, const std::
   return suspicion;
 }
 
-// The kernel kills one process for memory, and looks whether that was enough. Whoever kills all of
-// a job's at once is somebody else.
+// The kernel kills one process for memory, and looks whether that was enough. If all processes of a
+// job are killed at once, somebody else does it.
 bool all_were_killed(const View& view, const TorchCrew& crew, const std::vector<Ended>& ends) {
   constexpr std::size_t kLeast = 3;
   const std::set<int> ranks = ranks_of(ends);
@@ -309,8 +309,8 @@ bool add_who_was_killed_with_it(const std::vector<Ended>& told_and_killed,
   return ends.size() > before;
 }
 
-// An exception leaves 1 behind, and a signal 128 and more. Codes from 64 on have meanings by
-// convention, try again later or out of time among them; those below are the program's own.
+// An exception leaves 1 behind, and a signal 128 or more. Codes from 64 on have conventional
+// meanings, such as 'try again later' and 'timed out'; those between are the program's own.
 bool chose_its_code(const Ended& end) {
   constexpr int kFirstByConvention = 64;
   const ProcessExit& exit = end.exit();
@@ -318,7 +318,7 @@ bool chose_its_code(const Ended& end) {
          *exit.exit_code < kFirstByConvention;
 }
 
-// Who raised something may pass on with its code that others failed.
+// A rank that raised something may pass on with its code that others failed.
 bool raised_something(const TorchCrew& crew, int rank) {
   return std::ranges::any_of(crew.ranks(), [&](const TorchRank* one) {
     return one->rank == rank && std::ranges::any_of(one->said, [](const TorchSaying& saying) {
@@ -327,15 +327,15 @@ bool raised_something(const TorchCrew& crew, int rank) {
   });
 }
 
-// That a watchdog ends its process tells of a hang, and the line of it says so.
+// A watchdog that ends its process reports a hang, and its own line says so.
 bool watchdog_ended(const TorchCrew& crew, int rank) {
   return rank >= 0 && std::ranges::any_of(crew.ranks(), [&](const TorchRank* one) {
            return one->rank == rank && !one->guessed && one->stuck;
          });
 }
 
-// Who ended alone, and whose host closed the connections that the others complain of, followed
-// nobody.
+// A rank that ended alone, and whose host closed the connections that the others complain about,
+// followed nobody.
 bool was_the_first_to_go(const View& view, const TorchCrew& crew, const std::vector<Ended>& ends) {
   const Ended& end = ends.front();
   return ends.size() == 1 && end.rank >= 0 && !end.host.empty() &&
@@ -364,7 +364,7 @@ void add_ends(const View& view, const TorchCrew& crew, Exceptions exceptions,
     found.push_back(describe_aborts(view, crew, all.aborted));
   if (!for_memory.empty() || ends.empty()) return;
 
-  // Where several did, they may have agreed on it.
+  // If several chose their codes, they may have agreed on them.
   const bool one_chose = std::ranges::count_if(ends, chose_its_code) == 1;
   // Faults and kills say more than codes, which a Python exception leaves behind.
   const bool harder =
@@ -374,7 +374,7 @@ void add_ends(const View& view, const TorchCrew& crew, Exceptions exceptions,
   else if (exceptions == Exceptions::tell_why)
     return;
   else if (exceptions == Exceptions::follow && ends.size() > 1)
-    // Who ended first its launcher knows, whatever others say.
+    // The launcher knows which process ended first, whatever others say.
     std::erase_if(ends, [](const Ended& e) { return !e.exit().first; });
   if (ends.empty()) return;
   const auto earlier = [](const Ended& a, const Ended& b) {
@@ -386,7 +386,7 @@ void add_ends(const View& view, const TorchCrew& crew, Exceptions exceptions,
   if (std::ranges::any_of(ends, [](const Ended& e) { return e.exit().first; }))
     std::stable_partition(ends.begin(), ends.end(), [](const Ended& e) { return e.exit().first; });
   if (harder) {
-    // Each with a kill or fault of its own is a story of its own, a few at most.
+    // Other signals are other stories: only processes with the signal of the first one stay.
     const auto signal = ends.front().exit().signal;
     std::erase_if(ends, [&](const Ended& e) { return e.exit().signal != signal; });
   }
@@ -402,7 +402,7 @@ void add_ends(const View& view, const TorchCrew& crew, Exceptions exceptions,
   if (exceptions == Exceptions::none && found.back().says_not_why && !from_outside)
     if (auto perhaps = killed_perhaps_for_memory(view, people_of(crew, ends), found.back()))
       found.push_back(std::move(*perhaps));
-  // That it was the first does not make it the one that failed: the log that would tell is missing.
+  // Being the first does not make it the one that failed: the log that would show that is missing.
   if (!harder && exceptions == Exceptions::follow &&
       !(one_chose && ends.front().exit().first && chose_its_code(ends.front()) &&
         !raised_something(crew, ends.front().rank))) {

@@ -1,4 +1,4 @@
-// Processes that ended, as launchers tell of it: with which code, or by which signal.
+// Processes that ended, as launchers report them: with which code, or by which signal.
 #pragma once
 
 #include <vector>
@@ -8,10 +8,10 @@
 
 namespace faultline {
 
-// What exceptions tell of the job's end besides.
+// What exceptions say about the job's end: nothing, that they follow from it, or why it ended.
 enum class Exceptions { none, follow, tell_why };
 
-// What launchers say, where no exception tells more.
+// Adds what launchers say, if no exception says more.
 void add_ends(const View& view, const TorchCrew& crew, Exceptions exceptions,
               std::vector<Suspicion>& found);
 

@@ -15,8 +15,8 @@
 namespace faultline {
 namespace {
 
-// PyTorch's stamps count seconds: which of several calls was the first to be waited in, they tell
-// only where one is earlier by more.
+// PyTorch's time stamps count seconds: they show in which of several calls ranks waited first only
+// if it is earlier by more than that.
 std::string place_of(const std::vector<StuckGroup>& all) {
   constexpr std::int64_t kSecond = 1'000'000;
   const StuckGroup& first = first_stuck(all);
@@ -78,7 +78,7 @@ Suspicion describe_timeout(const View& view, const TorchCrew& crew,
   return suspicion;
 }
 
-// Dumps of all who wait say all that their lines say, and more.
+// Whether all ranks that wait sent dumps, which say all that their lines say, and more.
 bool dumps_tell(const View& view, const std::vector<StuckGroup>& all) {
   const Flight& flight = view.job.flight();
   if (flight.dumps().empty()) return false;
@@ -100,7 +100,7 @@ Suspicion suspect_time_out(const View& view, const LineRef& first, std::string t
   return suspicion;
 }
 
-// A time-out that was only told of: the log of who had it is not here.
+// A time-out that ranks only heard of: the log of the rank that had it is not here.
 std::vector<Suspicion> only_told(const View& view, const TorchCrew& crew) {
   std::set<int> told;
   std::set<int> by;

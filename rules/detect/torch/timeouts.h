@@ -1,4 +1,4 @@
-// Collectives that ran out of time: who waited, who was only told, and who never came.
+// Collectives that ran out of time: which ranks waited, which were only told, and which never came.
 #pragma once
 
 #include "rules/knowledge/suspicion.h"

@@ -11,8 +11,8 @@
 namespace faultline {
 namespace {
 
-// Lines behind the word of its end, as a script prints them that started the program. More of them
-// are something that went on.
+// A script that started the program may print so many lines after the program's last word. More
+// lines mean that something went on.
 constexpr std::uint64_t kMostLinesAfter = 200;
 
 }  // namespace

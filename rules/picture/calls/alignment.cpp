@@ -9,19 +9,20 @@
 namespace faultline {
 namespace {
 
-// Lines are lost in many ranks' logs at once; a rank that takes another path leaves at one place.
+// Lost lines show as forks at many positions; a rank that takes another path leaves at one.
 constexpr std::size_t kOrdinaryForks = 1;
-// How far ranks may be apart, because those that wait go on enqueueing, before it looks like loss.
+// How far ranks may be apart before it looks like lost lines: ranks that wait go on enqueueing.
 constexpr std::uint64_t kOrdinarySpread = 1024;
-// A job does not go on after its ranks called different things; a GPU's queue takes about so many.
+// How far a job may get after its ranks called different things: about what a GPU's queue holds.
 constexpr std::uint64_t kMostCallsAfterMismatch = 1024;
 
-// A log that repeats another's calls only in part is no copy of it: part of it was not counted.
+// A log that repeats only a part of another log's calls is no copy of it: that part was not
+// counted.
 bool position_known(const Member& member) {
   return member.repeated_calls == 0 || member.repeated_calls == member.calls;
 }
 
-// Members on one branch agree, so one of each branch, the furthest, stands for them all.
+// Members on one branch agree, so the furthest one on each branch stands for all.
 std::map<std::uint32_t, History::Place> branches_of(const Progress& progress,
                                                     const std::vector<std::size_t>& members) {
   std::map<std::uint32_t, History::Place> places;
@@ -57,8 +58,7 @@ Divergence divergence_at(const Progress& progress, const std::vector<std::size_t
   return divergence;
 }
 
-// Whether the op counts of some ranks jump where those of others do not, or begin later: they begin
-// at 0.
+// Whether the op counts of some ranks jump, or begin above 0, and those of others do not.
 bool op_counts_tell_of_loss(const Progress& progress, const std::vector<std::size_t>& members) {
   std::uint64_t least = UINT64_MAX;
   std::uint64_t most = 0;
@@ -88,7 +88,7 @@ class Aligner {
           .push_back(index);
     if (others_.empty() && count(counted)) return finish();
     if (!compare_tails()) {
-      // Those that began in time can still be compared with each other.
+      // Ranks whose logs begin at their first call can still be compared with each other.
       alignment_ = {.communicator = alignment_.communicator};
       alignment_.unaligned = others_;
       if (!count(counted)) {
@@ -104,7 +104,7 @@ class Aligner {
  private:
   const Member& member(std::size_t index) const { return progress_.members()[index]; }
 
-  // By counting. False if lines seem to be missing, so that counts mean nothing.
+  // By counting. False if lines seem to be missing, so that counts cannot be trusted.
   bool count(const std::vector<std::size_t>& members) {
     alignment_.members = members;
     for (std::size_t index : members) alignment_.positions.push_back(member(index).place.position);
@@ -126,7 +126,7 @@ class Aligner {
     return true;
   }
 
-  // By the last calls of each. False if nothing can be compared.
+  // By the last calls of each rank. False if nothing can be compared.
   bool compare_tails() {
     std::vector<std::size_t> members;
     std::vector<Tail> tails;
@@ -180,8 +180,8 @@ class Aligner {
     const auto [least, most] = std::ranges::minmax(alignment_.positions);
     alignment_.slowest = least;
     alignment_.furthest = most;
-    // A communicator that all have left in good order is over; a last line lost on the way means
-    // nothing.
+    // A communicator that all ranks have left in good order is over; that the last line of a log
+    // was lost means nothing then.
     bool over = std::ranges::all_of(
         alignment_.members, [&](std::size_t index) { return member(index).left_cleanly(); });
     if (least == most || over) return std::move(alignment_);
@@ -191,7 +191,7 @@ class Aligner {
     return std::move(alignment_);
   }
 
-  // What those who are behind never entered: told by whoever came after it first.
+  // What the ranks behind never entered: the call that other ranks made there.
   void name_missed() {
     if (axis_) {
       if (alignment_.slowest < axis_->calls.size())
@@ -209,7 +209,7 @@ class Aligner {
   const Progress& progress_;
   const Communicator& communicator_;
   bool counts_are_whole_;
-  std::vector<std::size_t> others_;  // whose calls were not counted from the first
+  std::vector<std::size_t> others_;  // members whose calls were not counted from the first
   std::optional<Axis> axis_;
   Alignment alignment_;
 };

@@ -8,12 +8,12 @@
 namespace faultline {
 namespace {
 
-// Op counts per call, between ranks that count alike: apart by this and, where lines are lost, by
-// what chance does to so many calls.
+// How far the op counts per call of ranks that count alike may differ: by this share, and by
+// chance, which is larger where few calls were seen.
 constexpr double kSamePace = 1.0 / 10;
 constexpr double kByChance = 2;
-constexpr double kAgrees = 9.0 / 10;       // share of a rank's calls that are the others', too
-constexpr double kMostAgree = 7.0 / 10;    // share of ranks that do, if the axis is common
+constexpr double kAgrees = 9.0 / 10;       // share of a rank's calls that match the others'
+constexpr double kMostAgree = 7.0 / 10;    // share of ranks that must match for a common axis
 constexpr std::size_t kLeastOddCalls = 2;  // a single odd call may be a torn line
 
 double median(std::vector<double> values) {
@@ -37,8 +37,8 @@ bool alike(const std::vector<Pace>& paces) {
   });
 }
 
-// On NCCL 2.27 and later a launch counts only on ranks whose NIC takes part, so ranks go at
-// different paces, or stand still.
+// From NCCL 2.27 on, a launch counts only on ranks whose NIC takes part, so op counts grow at
+// different paces, or not at all.
 bool count_at_one_pace(const std::vector<Tail>& tails) {
   std::vector<Pace> lately;
   std::vector<Pace> in_all;
@@ -59,7 +59,7 @@ bool count_at_one_pace(const std::vector<Tail>& tails) {
   return !lately.empty() && alike(lately) && alike(in_all);
 }
 
-using Group = std::vector<std::uint32_t>;  // calls of one op count
+using Group = std::vector<std::uint32_t>;  // calls with the same op count
 
 std::map<std::uint64_t, Group> groups_of(const RecentCalls& recent) {
   std::map<std::uint64_t, Group> groups;
@@ -68,7 +68,7 @@ std::map<std::uint64_t, Group> groups_of(const RecentCalls& recent) {
   return groups;
 }
 
-// Where the last of `part` stands in `whole`, counted from 1, if it is `whole` with gaps; else 0.
+// If `part` is `whole` with gaps: where its last call stands in `whole`, counted from 1. Else 0.
 std::size_t end_within(const Group& part, const Group& whole) {
   std::size_t at = 0;
   for (std::uint32_t symbol : part) {
@@ -85,7 +85,7 @@ struct Slot {
 };
 using Slots = std::map<std::uint64_t, Slot>;
 
-// At each op count what most of the ranks called that show most of it.
+// For each op count, the group of calls that explains the groups of most ranks.
 Slots slots_of(const std::vector<std::map<std::uint64_t, Group>>& ranks) {
   std::map<std::uint64_t, std::map<Group, std::size_t>> votes;
   for (const auto& groups : ranks)
@@ -93,7 +93,7 @@ Slots slots_of(const std::vector<std::map<std::uint64_t, Group>>& ranks) {
   Slots slots;
   std::uint64_t position = 0;
   for (const auto& [op_count, candidates] : votes) {
-    // A group with a line missing must not win against the whole one only by its number.
+    // A group that lacks a line must not win over the whole group only because more ranks show it.
     auto support = [&](const Group& whole) {
       std::size_t sum = 0;
       for (const auto& [calls, count] : candidates)
@@ -109,7 +109,7 @@ Slots slots_of(const std::vector<std::map<std::uint64_t, Group>>& ranks) {
   return slots;
 }
 
-// The share of a rank's calls that are in the slots, `shift` op counts later.
+// The share of a rank's groups that fit the slots, `shift` op counts later.
 double agreement(const std::map<std::uint64_t, Group>& groups, const Slots& slots,
                  std::uint64_t from, std::uint64_t shift) {
   std::size_t all = 0;
@@ -123,8 +123,8 @@ double agreement(const std::map<std::uint64_t, Group>& groups, const Slots& slot
   return all == 0 ? 1 : static_cast<double>(found) / static_cast<double>(all);
 }
 
-// Whether ranks agree because they count alike, and not only because they call the same thing over
-// and over: laid one op count apart they would agree less.
+// Whether ranks agree because they count alike, and not only because they repeat the same call: if
+// shifted by one op count, some rank agrees less.
 bool tells_places_apart(const std::vector<std::map<std::uint64_t, Group>>& ranks,
                         const Slots& slots) {
   return std::ranges::any_of(ranks, [&](const auto& groups) {
@@ -132,7 +132,7 @@ bool tells_places_apart(const std::vector<std::map<std::uint64_t, Group>>& ranks
   });
 }
 
-// Or all their logs begin at the same one.
+// Whether all logs begin at the same op count.
 bool begin_alike(const std::vector<Tail>& tails) {
   std::set<std::uint64_t> first;
   for (const Tail& tail : tails)
@@ -140,7 +140,7 @@ bool begin_alike(const std::vector<Tail>& tails) {
   return first.size() == 1;
 }
 
-// A rank that from some op count on disagrees with the others.
+// Set if the rank disagrees with the others from some op count on.
 std::optional<Axis::Odd> odd_one(std::size_t tail, const std::map<std::uint64_t, Group>& groups,
                                  const Slots& slots) {
   std::vector<std::uint64_t> disagree;

@@ -17,7 +17,7 @@ CallSequence sequence_of(const RecentCalls& recent) {
 Axis axis_by_sequence(const std::vector<Tail>& tails) {
   Axis axis;
   axis.positions.resize(tails.size());
-  // The longest first: the more it shows, the better others can be laid along it.
+  // The longest first: the others can then be aligned with it more reliably.
   std::vector<std::size_t> order;
   for (std::size_t which = 0; which < tails.size(); ++which)
     if (!tails[which].recent->empty()) order.push_back(which);

@@ -1,4 +1,4 @@
-// Ranks that are behind by their NCCL log, and by PyTorch's own count are not: the log is cut off.
+// Ranks that are behind by their NCCL log, but not by PyTorch's own count: the log is cut off.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@ class CameByTorch {
  public:
   explicit CameByTorch(const View& view);
 
-  // Whether a group of the same ranks as the communicator says that those behind have enqueued no
-  // less than their peers, and none says otherwise.
+  // Whether PyTorch counts, in a group with the same ranks as the communicator, at least as many
+  // calls for the ranks behind as for their peers, and no such group says otherwise.
   bool all_came(const View& view, const Alignment& alignment) const;
 
  private:

@@ -7,9 +7,9 @@
 namespace faultline {
 namespace {
 
-// A call that both show, a line that one of them lacks, and a call after the other's last one. A
-// shorter log is likelier than one with a hole, so ending earlier costs least, but not nothing:
-// where calls repeat, ranks are taken to be in step.
+// Scores: of a call that both logs show, of a line that one log lacks, and of a call after the last
+// one of the other log. A short log is likelier than one with a hole, so ending earlier costs
+// least; it costs something because ranks that repeat one call are taken to be in step.
 constexpr int kMatch = 20;
 constexpr int kMissing = -6;
 constexpr int kEndsEarlier = -1;
@@ -34,8 +34,8 @@ void CommonSequence::add(const CallSequence& rank) {
   known_.emplace(rank, ends_.size() - 1);
 }
 
-// Best score of laying rank[0, i) along calls_[0, j), where the first calls of either may be
-// missing in the other for nothing.
+// Aligns `rank` with calls_. score(i, j) is the best one for rank[0, i) and calls_[0, j); calls
+// that one log has before the other begins cost nothing.
 void CommonSequence::lay_along(const CallSequence& rank) {
   const std::size_t rows = rank.size() + 1;
   const std::size_t columns = calls_.size() + 1;
@@ -47,7 +47,7 @@ void CommonSequence::lay_along(const CallSequence& rank) {
       if (rank[i - 1] == calls_[j - 1]) best = std::max(best, at(i - 1, j - 1) + kMatch);
       at(i, j) = best;
     }
-  // Either may end earlier than the other.
+  // Either log may end earlier than the other.
   std::size_t i = rank.size();
   std::size_t j = calls_.size();
   int best = std::numeric_limits<int>::min();
@@ -63,7 +63,7 @@ void CommonSequence::lay_along(const CallSequence& rank) {
   }
 
   CallSequence merged;                                   // from the end to the beginning
-  std::vector<std::size_t> moved(calls_.size() + 1, 0);  // calls put in before each place
+  std::vector<std::size_t> moved(calls_.size() + 1, 0);  // calls inserted before each place
   for (std::size_t more = rank.size(); more > end_i; --more) merged.push_back(rank[more - 1]);
   for (std::size_t more = calls_.size(); more > end_j; --more) merged.push_back(calls_[more - 1]);
   std::size_t end = rank.size() > end_i ? 0 : calls_.size() - end_j;  // from the merged end
@@ -83,7 +83,7 @@ void CommonSequence::lay_along(const CallSequence& rank) {
     }
   }
   while (j > 0) merged.push_back(calls_[--j]);
-  // What the rank called before all others' first call is of no use.
+  // Calls of this rank before the first call of all others are of no use.
   std::ranges::reverse(merged);
 
   for (std::size_t& old_end : ends_) {

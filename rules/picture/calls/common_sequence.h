@@ -1,5 +1,5 @@
-// What several ranks called, as it comes out when each is laid along the others: the sequence that
-// each of theirs is a part of, with gaps where lines are missing.
+// The sequence of calls that several ranks share, worked out by aligning their logs: each log is a
+// part of it, with gaps where lines are missing.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ struct SequenceCall {
   static constexpr std::uint64_t kNoOpCount = UINT64_MAX;
 
   std::uint32_t call = 0;
-  // Where op counts are the same on all ranks, calls with different ones are different calls.
+  // If op counts are the same on all ranks, calls with different op counts are different calls.
   std::uint64_t op_count = kNoOpCount;
   auto operator<=>(const SequenceCall&) const = default;
 };
@@ -26,9 +26,9 @@ class CommonSequence {
   void add(const CallSequence& rank);
 
   const CallSequence& calls() const { return calls_; }
-  // Where each rank's last call stands, counted from 1; in the order of adding.
+  // Where each rank's last call stands, counted from 1; in the order in which ranks were added.
   const std::vector<std::size_t>& ends() const { return ends_; }
-  // Share of the lines between a rank's first and last one that are missing.
+  // Share of lines that are missing between the first and the last line of ranks.
   double loss() const;
 
  private:

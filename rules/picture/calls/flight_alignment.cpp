@@ -24,9 +24,9 @@ struct PlaceOfRank {
 
 struct Group {
   std::uint32_t index = 0;
-  std::vector<PlaceOfRank> places;  // of the ranks that have a position
-  std::int64_t local_id = -1;       // if all of them count it the same; -1: they do not
-  bool point_to_point = false;      // then its counters count Sends and Recvs, too
+  std::vector<PlaceOfRank> places;  // of ranks that have a position
+  std::int64_t local_id = -1;       // if all ranks have the same one; else -1
+  bool point_to_point = false;      // its counters then count Sends and Recvs too
 };
 
 bool is_open(const FlightEntry& entry) {
@@ -44,7 +44,7 @@ std::vector<Group> groups_of(const Flight& flight, const std::multimap<int, std:
   for (const auto& [rank, dump] : latest) {
     if (rank < 0) continue;
     for (const FlightPosition& position : flight.dumps()[dump].positions) {
-      // Without a name only the first is known to be the same one everywhere.
+      // Of groups without a name, only the first is known to be the same on all ranks.
       const FlightGroup& about = flight.groups()[position.group];
       if (about.name.empty() && about.local_id > 0) continue;
       Group& group = groups[position.group];
@@ -72,27 +72,27 @@ const FlightCounters* counters_of(const FlightDump& dump, std::int64_t local_id)
   return local_id < 0 || found == dump.nameless.end() ? nullptr : &*found;
 }
 
-// How a rank stands to a collective of which it has no entry.
+// How far a rank came with a collective of which its dump has no entry.
 FlightStanding standing_without_entry(const FlightDump& dump, const PlaceOfRank& place,
                                       const Group& group, std::uint32_t sequence) {
   const FlightPosition& position = *place.position;
   std::optional<std::int64_t> enqueued = position.last_enqueued;
   std::optional<std::int64_t> completed = position.last_completed;
   if (const FlightCounters* counters = counters_of(dump, group.local_id); counters && !enqueued) {
-    // The number may mean another group here. It is this one's if the rank came as far as the
-    // collective before, which its peers finished.
+    // The id may mean another group in this dump. It is the same group if the rank came as far as
+    // the collective before, which its peers finished.
     if (counters->last_enqueued.value_or(-1) + 1 >= static_cast<std::int64_t>(sequence)) {
       enqueued = counters->last_enqueued;
       completed = counters->last_completed;
     }
   }
-  // They count Sends and Recvs, too; then they tell nothing of collectives.
+  // The counters count Sends and Recvs too, so they say nothing about collectives.
   if (group.point_to_point) enqueued = completed = std::nullopt;
 
   std::optional<std::uint32_t> last;
   for (const FlightEntry& entry : position.entries)
     if (is_collective(entry)) last = std::max(last.value_or(0), entry.sequence);
-  // It went past it, and so it once entered it.
+  // It made a later call, so it once entered this one.
   if (last && *last > sequence)
     return completed && *completed < static_cast<std::int64_t>(sequence) ? FlightStanding::unknown
                                                                          : FlightStanding::finished;
@@ -102,7 +102,7 @@ FlightStanding standing_without_entry(const FlightDump& dump, const PlaceOfRank&
                ? FlightStanding::finished
                : FlightStanding::unknown;
   if (last) return FlightStanding::not_entered;
-  // The whole of the ring holds none of its collectives: the ring may have lost them.
+  // The ring holds no collective of the group; it may have dropped them.
   return FlightStanding::unknown;
 }
 
@@ -155,7 +155,7 @@ std::optional<FlightStall> stall_of(const Flight& flight, const Group& group,
   }
   stall.signature = most_frequent(signatures);
 
-  // Members whose dumps do not know the group, and those that have none.
+  // Members whose dumps do not know the group, and members without a dump.
   for (const int member : flight.groups()[group.index].members) {
     if (placed.contains(member)) continue;
     FlightStall::Rank& rank = stall.ranks.emplace_back();
@@ -164,7 +164,8 @@ std::optional<FlightStall> stall_of(const Flight& flight, const Group& group,
     if (known == dump_of_rank.end()) continue;
     rank.dump = known->second;
     rank.by_counters = true;
-    // It never made a communicator for it, if its dump names groups at all.
+    // A dump that names its groups, and not this one, shows that the rank never made a communicator
+    // for it.
     const FlightDump& dump = flight.dumps()[known->second];
     const bool names_groups =
         std::ranges::any_of(dump.positions, [&](const FlightPosition& position) {
@@ -177,7 +178,7 @@ std::optional<FlightStall> stall_of(const Flight& flight, const Group& group,
   return stall;
 }
 
-// What ranks must agree on in a collective, as one number for each signature.
+// What ranks must agree on in a collective, as one number per signature.
 class Comparable {
  public:
   explicit Comparable(const Flight& flight) : flight_(flight) {}
@@ -189,7 +190,7 @@ class Comparable {
     const auto is = [&](std::string_view word) {
       return said.operation.find(word) != std::string::npos;
     };
-    // Sizes of these differ by rank, as they should; dtypes are given by one side only.
+    // In these, sizes rightly differ by rank, or only one side gives sizes and dtypes.
     const bool split = is("all_to_all") || is("all_gather_v") || is("reduce_scatter_v");
     const bool to_or_from_one =
         (is(":scatter") || is(":gather") || is(":_broadcast") || is(":broadcast"));
@@ -214,7 +215,7 @@ std::optional<FlightMismatch> mismatch_of(const Group& group, Comparable& compar
     std::uint32_t what = 0;
     bool differs = false;
   };
-  // Of a batch several entries have one number: the one that closes it, and they, are not compared.
+  // Entries of a batch share one number, so a batch is not compared.
   std::unordered_map<std::uint32_t, First> by_sequence;
   const auto compared = [](const FlightEntry& entry) {
     return entry.role == FlightRole::collective && !entry.point_to_point;
@@ -254,7 +255,7 @@ std::optional<FlightMismatch> mismatch_of(const Group& group, Comparable& compar
   return mismatch;
 }
 
-// Before 2.0 there are no types, and dumps without sizes exist.
+// PyTorch before 2.0 records no types, and some dumps have no sizes.
 bool alike(const FlightSignature& a, const FlightSignature& b) {
   const auto same = [](const std::string& one, const std::string& other) {
     return one == other || one.empty() || other.empty();
@@ -266,7 +267,8 @@ void add_peer_waits(const Flight& flight, const Group& group,
                     const std::map<int, std::size_t>& dump_of_rank,
                     std::vector<FlightPeerWait>& waits, std::vector<FlightPeerClash>& clashes) {
   const std::vector<int>& members = flight.groups()[group.index].members;
-  // Sends and Recvs of a pair meet in order, so those that wait are counted against each other.
+  // Sends and Recvs of a pair meet in order, so the waiting ones of both sides are counted against
+  // each other.
   using Direction = std::tuple<int, int, bool>;  // rank, peer, sends
   std::map<Direction, std::vector<FlightPeerWait>> open;
   std::map<Direction, std::size_t> over;
@@ -297,7 +299,7 @@ void add_peer_waits(const Flight& flight, const Group& group,
     wait.peer_posted = posted >= mine.size();
     if (wait.peer_posted) wait = mine.front(), wait.peer_posted = true;
     waits.push_back(wait);
-    // With as many on either side, or as many before, the first meets the first.
+    // If both sides have as many waiting, or as many finished, the first Send meets the first Recv.
     if (!sends || (posted != mine.size() && over[key] != over[{peer, rank, !sends}])) continue;
     for (std::size_t i = 0; i < std::min(posted, mine.size()); ++i) {
       const std::uint32_t sent = signature_of(mine[i]);
@@ -309,7 +311,8 @@ void add_peer_waits(const Flight& flight, const Group& group,
   }
 }
 
-// Of two ranks that differ, none is the odd one; but other groups do the same work beside them.
+// With as many ranks on either side, neither is the odd one. Other groups of the same kind do the
+// same work, so they decide.
 void ask_like_groups(const Flight& flight, const std::vector<Group>& groups, Comparable& comparable,
                      FlightMismatch& mismatch) {
   if (mismatch.camps.size() != 2 ||

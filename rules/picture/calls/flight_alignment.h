@@ -1,5 +1,5 @@
-// Where the ranks of a job stand to each other, by the dumps of their Flight Recorders: by group,
-// in which operation they are stuck, and who is missing there.
+// Where the ranks of a job stand, by their Flight Recorder dumps: for each group, in which
+// operation they are stuck and which ranks are missing there.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +12,13 @@
 
 namespace faultline {
 
-// How a rank stands to one operation of a group.
+// How far a rank came with one operation of a group.
 enum class FlightStanding : std::uint8_t {
-  no_dump,      // or one that was not read: nothing is known, and that may have a reason
-  unknown,      // its dump does not reach so far, or does not tell
-  not_entered,  // it has a dump, and had not called it
-  entered,      // called, and no end of it seen
-  started,      // so, and its GPU was seen to begin; told only where there is timing
+  no_dump,      // or one that was not read; nothing is known of the rank
+  unknown,      // its dump does not reach so far, or does not say
+  not_entered,  // by its dump, it had not called the operation
+  entered,      // called, and no end was seen
+  started,      // entered, and its GPU began; known only with timing
   finished,
 };
 
@@ -27,23 +27,23 @@ struct FlightStall {
     int rank = -1;
     std::size_t dump = SIZE_MAX;  // index into Flight::dumps()
     FlightStanding standing = FlightStanding::no_dump;
-    bool by_counters = false;  // it has no entry of the operation; what else it says tells
-    // Of those that finished: whether they are stuck in a later one, and how many they finished
-    // before that.
+    bool by_counters = false;  // its dump has no entry of the operation; its counters say it
+    // If it finished: whether it is stuck in a later operation, and how many it finished before
+    // that.
     bool stuck_later = false;
     std::uint32_t ahead = 0;
   };
 
   std::uint32_t group = 0;
-  std::uint32_t sequence = 0;   // of the first collective that somebody entered and did not finish
-  std::uint32_t signature = 0;  // as most of them called it
-  std::int64_t since_us = 0;    // when the first of them called it, by its clock; 0: not told
+  std::uint32_t sequence = 0;   // of the first collective that a rank entered and did not finish
+  std::uint32_t signature = 0;  // as most ranks called it
+  std::int64_t since_us = 0;    // when the first rank called it, by its clock; 0: not known
   std::vector<Rank> ranks;      // the group's members
 
   std::vector<int> with(FlightStanding standing) const;
 };
 
-// A collective of one number that ranks called in different ways.
+// Ranks called different things as the same number of a group's sequence.
 struct FlightMismatch {
   struct Camp {
     std::uint32_t signature = 0;
@@ -52,13 +52,13 @@ struct FlightMismatch {
   std::uint32_t group = 0;
   std::uint32_t sequence = 0;
   std::vector<Camp> camps;  // largest first
-  // As many ranks in the first as in the second, and what groups of the same kind called there
-  // agrees with the first alone.
+  // The first two camps have the same size, and what groups of the same kind called there agrees
+  // only with the first.
   bool told_by_like_groups = false;
-  std::int64_t since_us = 0;  // when the first rank called it; 0: not told
+  std::int64_t since_us = 0;  // when the first rank called it; 0: not known
 };
 
-// The oldest call that a rank has not come out of. What it called after that waits behind it.
+// The oldest call that a rank has not finished. Its later calls wait behind it.
 struct FlightFront {
   std::size_t dump = SIZE_MAX;
   std::uint32_t group = 0;
@@ -68,8 +68,8 @@ struct FlightFront {
   std::optional<std::uint32_t> collective;  // its sequence, if it is one
 };
 
-// A rank that went past a collective: it did not call it, but did call what all others of that
-// group call after it only.
+// A rank that skipped a collective: it did not call it, but made a later call that all other ranks
+// of the group made only after the collective.
 struct FlightOmission {
   int rank = -1;
   std::uint32_t group = 0;
@@ -80,7 +80,7 @@ struct FlightOmission {
   std::uint32_t later_signature = 0;
 };
 
-// Two halves of a Send and its Recv that are not alike.
+// A Send and its Recv that do not match.
 struct FlightPeerClash {
   std::uint32_t group = 0;
   int sender = -1;
@@ -89,7 +89,7 @@ struct FlightPeerClash {
   std::uint32_t received = 0;
 };
 
-// A Send or Recv that did not end. The peer has the other half of it waiting as well, or not.
+// A Send or Recv that did not end. peer_posted: the peer also waits in the other half.
 struct FlightPeerWait {
   std::uint32_t group = 0;
   int rank = -1;
@@ -101,38 +101,40 @@ struct FlightPeerWait {
   std::uint32_t entry = 0;
 };
 
-// Ranks of which each stands in what the next has not called, while that one stands in something
-// else. Ranks that call in one order never come to that, whenever their dumps were taken.
+// A circle of ranks: each waits in a call that the next rank has not made, because that rank waits
+// in another call. Ranks that make their calls in one order never form a circle, no matter when
+// their dumps were taken.
 struct FlightCircle {
   struct Wait {
     int rank = -1;
     int next = -1;
     FlightFront front = {};
-    FlightEntry entry = {};  // in which it stands
+    FlightEntry entry = {};  // the call in which it waits
   };
   std::vector<Wait> waits;
-  // Of those that broke with the order of their own earlier steps; none: it does not show.
+  // The ranks that left the order of their own earlier steps; empty: not known.
   std::vector<int> strayed;
 };
 
 struct FlightAlignment {
-  std::vector<FlightStall> stalls;  // one for a group at most; that of the earliest call first
+  std::vector<FlightStall> stalls;         // at most one for each group; the earliest call first
   std::vector<FlightMismatch> mismatches;  // the first of each group
   std::vector<FlightPeerWait> peer_waits;  // the first of each pair of ranks and direction
 
-  // Ranks that entered everything, and whose GPU did not do what their peers' GPUs did.
+  // Ranks that entered every call, but whose GPU did not finish what their peers' GPUs finished.
   std::vector<int> unfinished;
 
-  std::map<int, FlightFront> fronts;  // by rank; those of ranks that wait for nothing are missing
+  std::map<int, FlightFront> fronts;  // by rank; a rank that waits for nothing has none
   std::vector<FlightOmission> omissions;
   std::vector<FlightPeerClash> clashes;
-  std::vector<int> deadlock;  // ranks that each wait in a Send or Recv for the next of them to come
-                              // out of another one
-  FlightCircle circle;        // over collectives, and Sends and Recvs; without waits: there is none
-  // Into stalls: all members entered it, none came out, and none stands before it.
+  std::vector<int> deadlock;  // ranks that each wait in a Send or Recv for the next rank, which
+                              // waits in another one
+  FlightCircle circle;        // over collectives, Sends and Recvs; no waits: no circle
+  // Index into stalls: all members entered the operation, none finished it, and none is stuck
+  // before it.
   std::optional<std::size_t> standing;
 
-  // Whether it is what the rank waits for, and not what waits behind that.
+  // Whether the rank waits in the operation of this stall, and not in an earlier one.
   bool stands_in(int rank, const FlightStall& stall) const;
 };
 

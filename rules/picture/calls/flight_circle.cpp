@@ -14,13 +14,13 @@ namespace faultline {
 namespace {
 
 constexpr std::uint32_t kLookAhead = 8;       // calls of an earlier step that are compared
-constexpr std::size_t kMostInACircle = 1024;  // of more the order of calls is not looked at
+constexpr std::size_t kMostInACircle = 1024;  // in a larger one, the order of calls is not checked
 
-// An edge leads from who waits to who is waited for. A collective is a node between those who stand
-// in it and those who have not called it.
+// An edge leads from the waiting rank to the awaited one. A collective is a node between the ranks
+// that wait in it and those that have not called it.
 using Graph = std::vector<std::vector<std::size_t>>;
 
-// From where there is a way into a circle: what is left when all that leads nowhere is taken away.
+// The nodes with a path into a circle: what is left after dead ends are removed, again and again.
 std::vector<bool> lead_into_circles(const Graph& graph) {
   Graph back(graph.size());
   std::vector<std::size_t> leads(graph.size());
@@ -39,7 +39,7 @@ std::vector<bool> lead_into_circles(const Graph& graph) {
   return left;
 }
 
-// The shortest of those that this node is in.
+// The shortest circle through this node.
 std::vector<std::size_t> circle_through(const Graph& graph, std::size_t start) {
   std::vector<std::size_t> before(graph.size(), SIZE_MAX);
   for (std::deque<std::size_t> todo = {start}; !todo.empty(); todo.pop_front())
@@ -107,7 +107,7 @@ class Circles {
     return position_of(front).entries[front.entry];
   }
 
-  // Of a group without a name nobody knows whether it is the same one everywhere.
+  // A group without a name may not be the same one on all ranks.
   bool is_named(std::uint32_t group) const {
     const FlightGroup& about = flight_.groups()[group];
     return !about.name.empty() || about.local_id <= 0;
@@ -122,7 +122,7 @@ class Circles {
         graph_[node].push_back(known->second);
     for (const FlightStall::Rank& rank : stall.ranks) {
       const auto front = alignment_.fronts.find(rank.rank);
-      // Who has not called this one has not called what comes after it.
+      // A rank that has not called this collective has not called a later one either.
       if (front != alignment_.fronts.end() && front->second.group == stall.group &&
           front->second.collective && *front->second.collective >= stall.sequence)
         graph_[node_of_.at(rank.rank)].push_back(node);
@@ -139,7 +139,7 @@ class Circles {
     return Direction{members[call->peer], call->sends};
   }
 
-  // Whether the dump still has every call that its process ever made in the group.
+  // Whether the dump still has every call that its process made in the group.
   bool is_whole(const FlightDump& dump, const FlightPosition& position) const {
     return position.forgotten == 0 && !dump.about.broken_off &&
            std::ranges::any_of(dump.positions, [](const FlightPosition& any) {
@@ -147,7 +147,7 @@ class Circles {
            });
   }
 
-  // How many Sends or Recvs of a pair it called, if that is known.
+  // How many Sends to, or Recvs from, a peer the rank called, if known.
   std::optional<std::size_t> called(int rank, std::uint32_t group, const Direction& which) {
     const auto known = dump_of_rank_.find(rank);
     if (known == dump_of_rank_.end()) return std::nullopt;
@@ -161,7 +161,8 @@ class Circles {
     return counts->second[which];
   }
 
-  // To those who have not called the other half of what it stands in: they called fewer of them.
+  // Adds edges to peers that have not called the other half of the rank's call: peers that called
+  // fewer halves.
   void add_halves(int rank, const FlightFront& front) {
     if (!is_named(front.group)) return;
     const std::vector<FlightEntry>& entries = position_of(front).entries;
@@ -184,7 +185,7 @@ class Circles {
     }
   }
 
-  // What the peer that waits for it stands in, as this rank would call it.
+  // Whether the call is the one for which the peer waits.
   bool is_missing_call(const FlightCircle::Wait& waits, std::uint32_t group,
                        const FlightEntry& entry) const {
     if (group != waits.front.group) return false;
@@ -211,8 +212,8 @@ class Circles {
     return made;
   }
 
-  // In its earlier steps it called, where it now stands, first what its peer waits in and then what
-  // it stands in.
+  // Whether, at this place in its earlier steps, the rank first made the call for which its peer
+  // waits, and then the call in which it now waits.
   bool strayed(const FlightCircle::Wait& peers, const FlightCircle::Wait& its) const {
     const std::vector<Made> made = made_by(flight_.dumps()[its.front.dump]);
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> symbols;
@@ -248,14 +249,14 @@ class Circles {
       if (strayed(circle.waits[(i + count - 1) % count], circle.waits[i]))
         circle.strayed.push_back(circle.waits[i].rank);
     std::ranges::sort(circle.strayed);
-    // Where all did, they all took another branch.
+    // If all of them did, they all took another branch of the program.
     if (circle.strayed.size() == count) circle.strayed.clear();
   }
 
   const Flight& flight_;
   const std::map<int, std::size_t>& dump_of_rank_;
   const FlightAlignment& alignment_;
-  std::vector<int> ranks_;  // that wait; the first nodes
+  std::vector<int> ranks_;  // ranks that wait; the first nodes
   std::map<int, std::size_t> node_of_;
   Graph graph_;
   std::map<std::pair<int, std::uint32_t>, std::map<Direction, std::size_t>> called_;

@@ -1,4 +1,5 @@
-// Ranks that stand each in what the next has not called, over all process groups, by their dumps.
+// Circles of ranks, over all process groups, by their dumps: each rank waits in a call that the
+// next has not made.
 #pragma once
 
 #include "rules/picture/calls/flight_alignment.h"

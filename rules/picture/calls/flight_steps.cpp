@@ -3,12 +3,12 @@
 namespace faultline {
 namespace {
 
-constexpr std::uint32_t kLookAhead = 8;     // calls that are compared after the odd one
-constexpr std::uint32_t kLeastContext = 8;  // calls before that tell a place in a step
+constexpr std::uint32_t kLookAhead = 8;     // calls compared after the odd one
+constexpr std::uint32_t kLeastContext = 8;  // calls before it that identify a place in a step
 constexpr std::uint32_t kMostContext = 64;
 
-// A program calls the same things in each step: the place in an earlier one at which its last
-// calls were those before `sequence`, and what it calls there. 0: there is none.
+// The place in an earlier step that corresponds to `sequence`: the same call, after the same calls.
+// 0: there is none.
 std::uint32_t same_place_before(const Calls& calls, std::uint32_t sequence) {
   const auto here = calls.find(sequence);
   std::uint32_t best = 0;
@@ -30,7 +30,7 @@ std::uint32_t same_place_before(const Calls& calls, std::uint32_t sequence) {
 Calls as_in_steps_before(Calls calls, std::uint32_t sequence) {
   const std::uint32_t place = same_place_before(calls, sequence);
   if (place == 0) return calls;
-  // Of a short step what comes after it is the step again.
+  // After a short step, the next step follows.
   for (std::uint32_t i = 1; i <= kLookAhead; ++i)
     if (const auto next = calls.find(place + i); next != calls.end())
       calls.try_emplace(sequence + i, next->second);

@@ -10,8 +10,8 @@
 namespace faultline {
 namespace {
 
-constexpr std::size_t kMostAsked = 2;      // peers of a rank that left something out
-constexpr std::size_t kMostMissing = 256;  // ranks of a stall that are looked at
+constexpr std::size_t kMostAsked = 2;      // peers that are asked about a rank that skipped a call
+constexpr std::size_t kMostMissing = 256;  // ranks of a stall that are examined
 
 bool is_open(const FlightEntry& entry) {
   return entry.progress == FlightProgress::scheduled || entry.progress == FlightProgress::started;
@@ -39,7 +39,7 @@ class Waits {
   void find_front(int rank, std::size_t dump) {
     std::optional<FlightFront> front;
     for (const FlightPosition& position : flight_.dumps()[dump].positions) {
-      // The first open one of a group is its oldest.
+      // The first open call of a group is its oldest.
       const auto open = std::ranges::find_if(position.entries, is_open);
       if (open == position.entries.end()) continue;
       const FlightFront found{dump,
@@ -65,7 +65,7 @@ class Waits {
     return ranks;
   }
 
-  // The first in which everybody is, and before which nobody waits for anything else.
+  // The first stall that all ranks entered, and in which all wait with their oldest open call.
   void find_standing() {
     for (std::size_t i = 0; i < alignment_.stalls.size() && !alignment_.standing; ++i) {
       const FlightStall& stall = alignment_.stalls[i];
@@ -76,9 +76,9 @@ class Waits {
     }
   }
 
-  // In what no rank is missing, those that did not come out of it where others did. Where one left
-  // no dump, it may have stopped in the midst of the operation, and let some out of it and others
-  // not.
+  // In operations that every rank entered: the ranks that did not finish where others did. A rank
+  // without a dump may have stopped inside the operation and let only some peers finish it, so
+  // operations with such a rank are left out.
   void find_unfinished() {
     std::set<int> unfinished;
     for (const FlightStall& stall : alignment_.stalls)
@@ -101,7 +101,7 @@ class Waits {
     return nullptr;
   }
 
-  // Whether this peer called `later` behind the stalled operation, or not at all yet.
+  // Whether this peer called `later` only after the stalled operation, or has not called it.
   bool calls_it_later(int peer, const FlightStall& stall, std::uint32_t group,
                       std::uint32_t later) const {
     const FlightDump& dump = flight_.dumps()[dump_of_rank_.at(peer)];
@@ -116,7 +116,7 @@ class Waits {
     return true;
   }
 
-  // Before 2.0 sends and receives have numbers among the collectives.
+  // In PyTorch before 2.0, Sends and Recvs are numbered among the collectives.
   static bool counts_both(const FlightPosition& position) {
     return std::ranges::any_of(position.entries, [](const FlightEntry& entry) {
       return entry.point_to_point && !entry.own_count;
@@ -150,17 +150,16 @@ class Waits {
     }
   }
 
-  // A Send or Recv in which a rank stands, alone or in a batch.
+  // A Send or Recv in which a rank waits, alone or in a batch.
   struct Half {
     int peer = -1;
     bool sends = false;
-    std::optional<std::size_t> number;  // among those of the pair, if the ring holds them all
+    std::optional<std::size_t> number;  // among the calls of the pair, if the ring holds them all
   };
 
   struct Halves {
     std::vector<Half> all;
-    std::map<std::pair<int, bool>, std::size_t>
-        before;  // with whom, sends: how many came to an end
+    std::map<std::pair<int, bool>, std::size_t> before;  // by peer and direction: how many ended
     bool alone = false;
   };
 
@@ -195,7 +194,7 @@ class Waits {
     return halves;
   }
 
-  // Whom a rank waits for in what it stands in.
+  // The rank for which a rank waits in its oldest open call.
   struct Next {
     int rank = -1;
     bool by_half = false;
@@ -210,7 +209,7 @@ class Waits {
                (!other.number || !half.number || *other.number == *half.number);
       });
       const auto before = theirs.before.find({rank, !half.sends});
-      // The peer's part may be over, though a batch with it is not.
+      // The peer's half may have ended even though this rank's batch has not.
       const bool over = half.number ? before != theirs.before.end() && before->second > *half.number
                                     : !mine.alone;
       if (!met && !over) return Next{half.peer, true};
@@ -243,7 +242,7 @@ class Waits {
       if (begin == path.end()) continue;
       const auto halves = static_cast<std::size_t>(
           std::count(by_half.begin() + static_cast<std::ptrdiff_t>(at), by_half.end(), true));
-      if (halves + at != path.size()) continue;  // collectives wait for each other, too
+      if (halves + at != path.size()) continue;  // collectives are part of the circle too
       alignment_.deadlock.assign(begin, path.end());
       std::ranges::sort(alignment_.deadlock);
       return;

@@ -1,11 +1,11 @@
-// Who waits for whom, by what the ranks of a job called and did not come out of.
+// Which rank waits for which, by the calls that ranks made and have not finished.
 #pragma once
 
 #include "rules/picture/calls/flight_alignment.h"
 
 namespace faultline {
 
-// "nccl:send 1->2", "nccl:recv 2<-1": ranks in the group, its own first.
+// "nccl:send 1->2", "nccl:recv 2<-1": ranks in the group, the own rank first.
 struct FlightPeer {
   bool sends = false;
   std::size_t self = 0;

@@ -9,14 +9,14 @@
 namespace faultline {
 namespace {
 
-// Of an all-to-all of many ranks only those are looked at that have an answer less.
+// With more flows, as in a large all-to-all, only flows that lack an answer are examined.
 constexpr std::size_t kMostFlowsLookedAtTwice = 20'000;
 
 constexpr PeerCall kPeerCalls[] = {PeerCall::send, PeerCall::receive};
 
 std::uint64_t calls_of(const Flow* flow) { return flow == nullptr ? 0 : flow->calls; }
 
-// For each worker the alignments it can be compared in, with its member there.
+// For each worker: the alignments in which it can be compared, and its member there.
 using Places = std::map<std::size_t, std::map<std::size_t, std::size_t>>;
 
 Places places_of(const View& view) {
@@ -34,8 +34,8 @@ bool entered_collective_after(const MemberTraffic& traffic, const Flow& call) {
   return traffic.collective_line > call.line && traffic.collective_source == call.source;
 }
 
-// The owing rank entered a collective that the waiting one entered only after its call, or not at
-// all. Both programs make their calls in one order, so the answer was left out.
+// The owing rank entered a collective that the waiting rank entered only after its call, or not at
+// all. Both programs make their calls in the same order, so the answer was left out.
 P2pGap::Passed passed(const View& view, const Places& places, const P2pGap& gap,
                       const Flow& unanswered) {
   if (view.member(gap.owing).left_cleanly()) return P2pGap::Passed::beyond;
@@ -70,8 +70,8 @@ std::optional<std::uint64_t> line_of_collective(const Member& member, std::uint6
   return member.recent[position - before - 1].line;
 }
 
-// Whether the other had answered every call of the one at each earlier collective that is known.
-// Calls since the last one before collective `both` do not count.
+// Whether, at each earlier collective that is known, `other` had answered every call of `one`.
+// Skips collectives after which `one` made no call up to collective `both`.
 bool were_in_step(const Member& one, const Member& other, std::uint64_t both, const Flow& called,
                   const Flow* answers) {
   constexpr std::size_t kLeastCallsSeen = 2;
@@ -92,8 +92,8 @@ bool were_in_step(const Member& one, const Member& other, std::uint64_t both, co
   return seen.size() >= kLeastCallsSeen;
 }
 
-// So many answers the other had made when both entered their `both`-th collective, if the one had
-// made more calls.
+// How many answers `other` had made when both entered their `both`-th collective; nullopt if `one`
+// had not made more calls.
 std::optional<std::uint64_t> fewer_answers(const Member& one, const Member& other,
                                            const Flow& called, const Flow* answers,
                                            bool were_equal_before) {
@@ -116,10 +116,10 @@ struct LeftOut {
   P2pGap::Passed passed = P2pGap::Passed::counted;
 };
 
-// The owing rank had answered fewer of the calls that the waiting one had made when both entered
-// the same collective: so many. Later calls may hide that, as each pairs with the one before.
-// `hidden`: there is nothing else to see; then both must have been in step at a collective before,
-// or their programs are not so that the answer comes on the same side of it.
+// Set if the owing rank had answered fewer calls than the waiting rank had made when both entered
+// the same collective. Later calls may hide such a gap, because each pairs with an earlier one.
+// `hidden`: the totals show no gap. Then both must have been in step at earlier collectives: some
+// programs answer a call only after the collective.
 std::optional<LeftOut> left_out_before(const View& view, const Places& places, const P2pGap& gap,
                                        bool hidden) {
   if (gap.waiting == gap.owing) return std::nullopt;
@@ -138,7 +138,7 @@ std::optional<LeftOut> left_out_before(const View& view, const Places& places, c
                                             view.member(shared->second), *called, answers, hidden))
       return LeftOut{*answered, P2pGap::Passed::counted};
   }
-  // Groups that the same program makes of other ranks: the same calls stand at the same places.
+  // Groups that the same program makes of other ranks: the same calls are made at the same places.
   for (const auto& [which, waiting_member] : waiting->second) {
     const Member& one = view.member(waiting_member);
     for (const auto& [others_which, owing_member] : owing->second) {
@@ -171,7 +171,7 @@ std::vector<std::size_t> comparable_by_rank(const View& view, std::size_t commun
     if (!init || init->rank < 0 || init->rank >= view.communicators[communicator].nranks) continue;
     if (!view.job.traffic().of(index).complete) continue;
     const auto rank = static_cast<std::size_t>(init->rank);
-    // A log can claim any number of ranks; only those that are there cost memory.
+    // A log can claim any number of ranks; only ranks that exist may cost memory.
     if (rank >= by_rank.size() && rank > 64 * (alignment.members.size() + 1024)) continue;
     if (rank >= by_rank.size()) by_rank.resize(rank + 1, kNobody);
     by_rank[rank] = index;
@@ -223,7 +223,7 @@ std::vector<P2pGap> p2p_gaps(const View& view) {
               gap.passed = std::max(gap.passed, before->passed);
               gap.answered = before->answered;
             }
-          // What a rank has yet to send itself, it may be about to.
+          // A rank that owes a call to itself may be about to make it.
           if (waiting != owing || gap.passed != P2pGap::Passed::no) gaps.push_back(gap);
         }
       }
@@ -247,7 +247,7 @@ bool add_p2p_waits(const View& view, std::set<std::size_t>& waited_for,
 Evidence line_of(const View& view, std::size_t member, PeerCall call, const Flow& flow) {
   const LineRef& last = view.member(member).last_line;
   if (last.source == flow.source && last.line == flow.line) return view.evidence(last);
-  // The log's words are gone, what they said is not: the gaps show that this is no quotation.
+  // The text of the line was not kept, but its numbers were. The … show that this is no quotation.
   return {view.job.sources().at(flow.source).source.name, flow.line, flow.offset, std::nullopt,
           fmt::format("… {}: opCount {:x} … count {} datatype {} … root {} …", name_of(call),
                       flow.op_count, std::uint64_t{flow.last().count},

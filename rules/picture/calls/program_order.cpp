@@ -12,25 +12,26 @@
 namespace faultline {
 namespace {
 
-// Calls of a worker that are looked at, and workers whose calls make up the program: both bound the
-// work, and more add nothing.
+// Bounds of the work: calls of a worker that are examined, and workers whose calls make up the
+// program. More would not improve the result.
 constexpr std::size_t kMostCalls = 256;
 constexpr std::size_t kMostAuthors = 48;
 constexpr std::size_t kFewestWorkers = 3;
 
-// A worker that shares less of the program runs another one.
+// A worker of whose log the program explains a smaller share runs another program.
 constexpr double kRunsIt = 7.0 / 10;
-constexpr double kFewestRunIt = 3.0 / 5;  // of the workers; else there is no common program
+// share of the workers; below it there is no common program
+constexpr double kFewestRunIt = 3.0 / 5;
 
-// With more lines gone, the order of calls alone fits in too many ways.
+// If more lines are missing, the order of calls alone fits in too many ways.
 constexpr double kMostLossForOrder = 1.0 / 10;
 
 constexpr double kLeastLoss = 1.0 / 100;
 constexpr double kMostLoss = 3.0 / 5;
-// A call that is not in the program where it should be.
+// The likelihood of a call that does not fit the program.
 constexpr double kStray = 1e-4;
-// A kind of call that comes so often in the program and never in a worker's log is not the
-// worker's.
+// If a kind of call comes this often in the program and never in a worker's log, the worker does
+// not make it.
 constexpr std::size_t kOftenEnough = 5;
 
 struct Kind {
@@ -39,7 +40,8 @@ struct Kind {
   auto operator<=>(const Kind&) const = default;
 };
 
-using Role = std::pair<int, std::size_t>;  // size of the communicator, how many of it came before
+// size of the communicator; how many of this size the worker had before
+using Role = std::pair<int, std::size_t>;
 
 struct LoggedCall {
   std::uint64_t line = 0;
@@ -47,7 +49,7 @@ struct LoggedCall {
   std::uint64_t op_count = SequenceCall::kNoOpCount;
 };
 
-// Members of one role, across all workers.
+// The members of each role, across all workers.
 std::map<Role, std::vector<std::size_t>> roles_of(const View& view) {
   std::map<Role, std::vector<std::size_t>> roles;
   for (const Worker& worker : view.workers.all) {
@@ -79,7 +81,7 @@ std::set<std::size_t> members_counting_alike(const View& view) {
   return alike;
 }
 
-// The worker's last calls on all its communicators, as far back as all of them are known.
+// The worker's last calls on all its communicators, from the line on from which all are known.
 std::vector<LoggedCall> calls_of(const View& view, const Worker& worker,
                                  const std::set<std::size_t>& counting_alike) {
   std::vector<LoggedCall> calls;
@@ -88,7 +90,7 @@ std::vector<LoggedCall> calls_of(const View& view, const Worker& worker,
   for (std::size_t index : worker.members) {
     const Member& member = view.member(index);
     if (member.recent.empty()) continue;
-    // Line numbers of several files tell no order.
+    // Line numbers of different files give no order.
     if (source.value_or(member.calls_source) != member.calls_source) return {};
     source = member.calls_source;
     if (member.recent.size() == RecentCalls::kMost)
@@ -123,8 +125,7 @@ class Kinds {
   std::vector<Kind> all_;
 };
 
-// For each call of the program: the chance that a worker's log lacks it although the worker is past
-// it.
+// For each call of the program: the chance that the worker made it and its log lacks it.
 std::vector<double> chances_to_lack(const CallSequence& program, const CallSequence& log,
                                     std::size_t kinds, double loss) {
   std::vector<std::size_t> in_program(kinds, 0);
@@ -138,16 +139,18 @@ std::vector<double> chances_to_lack(const CallSequence& program, const CallSeque
   return chances;
 }
 
-// Sums over all ways in which the log can be the program with lines missing.
+// For each number of calls: sums over all ways in which the log can be the program with lines
+// missing.
 std::vector<double> likelihood_of_ends(const CallSequence& program, const CallSequence& log,
                                        const std::vector<double>& lack, double loss) {
   const std::size_t size = program.size();
-  // told[j]: the log's calls so far are explained, the last one by the program's j-th call.
-  std::vector<double> told(size + 1, 1);  // it may begin anywhere
+  // told[j]: the likelihood that the log's calls so far end at the program's j-th call.
+  std::vector<double> told(size + 1, 1);  // the log may begin anywhere
   std::vector<double> next(size + 1, 0);
   bool first = true;
   for (const SequenceCall& call : log) {
-    double carried = 0;  // all calls before are explained, and those since are missing
+    // the log's earlier calls are explained, and the program's calls since are missing
+    double carried = 0;
     double most = 0;
     next[0] = 0;
     for (std::size_t j = 1; j <= size; ++j) {
@@ -156,7 +159,7 @@ std::vector<double> likelihood_of_ends(const CallSequence& program, const CallSe
       next[j] += first ? 0 : told[j] * kStray;
       most = std::max(most, next[j]);
     }
-    if (most <= 0) continue;  // a stray one before all that is known
+    if (most <= 0) continue;  // a stray call before the first known one
     for (double& value : next) value /= most;
     std::swap(told, next);
     first = false;
@@ -170,7 +173,7 @@ std::vector<double> likelihood_of_ends(const CallSequence& program, const CallSe
   return ends;
 }
 
-// How much of the log the program holds, in order.
+// The share of the log's calls that the program contains, in order.
 double share_explained(const CallSequence& program, const CallSequence& log) {
   std::vector<std::size_t> row(program.size() + 1, 0);
   for (const SequenceCall& call : log) {

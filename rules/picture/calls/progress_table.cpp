@@ -12,8 +12,8 @@ bool tells_missing(const ProgressRow& row) {
   return row.odd.empty() && (row.unnamed > 0 || !row.with(HowFar::not_entered).empty());
 }
 
-// Of numbered operations of a group the first that somebody has not entered, and of lists those
-// that are whole, if there are any.
+// Of the numbered operations of a group, the first that some rank has not entered. Of lists, only
+// the complete ones, if there are any.
 Rows telling(const ProgressTable& table) {
   std::map<std::string, std::uint64_t> first;
   bool any_whole = false;
@@ -34,7 +34,8 @@ Rows telling(const ProgressTable& table) {
   return rows;
 }
 
-// Most have not entered, and wait nowhere else: the few who did called what the others do not call.
+// Most members have not entered it, and wait nowhere else: then the few that entered it made a call
+// that the others do not make.
 bool is_ahead(const ProgressRow& row, const std::set<int>& waiting) {
   if (row.ahead.words.empty()) return false;
   const std::set<int> missing = row.with(HowFar::not_entered);
@@ -43,7 +44,7 @@ bool is_ahead(const ProgressRow& row, const std::set<int>& waiting) {
          std::ranges::none_of(missing, [&](int member) { return waiting.contains(member); });
 }
 
-// Rows that tell of the same ranks are one stall. Who is late with others is late.
+// Rows that name the same ranks are one stall. A set of late ranks absorbs its subsets.
 class Stalls {
  public:
   void add(Stall::Kind kind, std::set<int> who, const ProgressRow& row, bool circular) {

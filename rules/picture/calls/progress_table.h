@@ -1,7 +1,7 @@
-// How far ranks came in operations, whoever tells it: NCCL's RAS, PyTorch's watchdog, a barrier, a
-// desync report, Horovod's list, JAX's coordination service. An adapter for each witness (told/)
-// writes its table. What follows is worked out once for all: who is behind, who is ahead, or that
-// everybody is there and nothing ends.
+// How far ranks came in operations, from any witness: NCCL's RAS, PyTorch's watchdog, a barrier, a
+// desync report, Horovod's list, JAX's coordination service. Each witness has an adapter (told/)
+// that writes its table. The conclusions are drawn here for all: who is behind, who is ahead, or
+// that all ranks entered an operation that does not end.
 #pragma once
 
 #include <algorithm>
@@ -24,59 +24,59 @@ enum class HowFar : std::uint8_t { unknown, not_entered, entered, started, finis
 
 struct Came {
   HowFar how_far = HowFar::unknown;
-  std::vector<const LineRef*> lines;  // that tell it
-  std::string_view aside;             // what else is known of it: "its watchdog is stuck"
+  std::vector<const LineRef*> lines;  // that show it
+  std::string_view aside;             // what else is known: "its watchdog is stuck"
 };
 
-// What a witness can say of an operation.
+// What a witness can say about an operation.
 struct Telling {
-  std::string words;  // follow the names of the ranks; empty: it cannot say this
+  std::string words;  // follows the names of the ranks; empty: it cannot say this
   Sureness sure;
-  bool whole = false;  // the words are the whole sentence
+  bool whole = false;  // `words` is the whole sentence
 };
 
-// An operation that all members come to, or one of many alike.
+// An operation that all members enter.
 struct ProgressRow {
-  std::string communicator;               // NCCL's id, if the witness knows it
-  std::string group;                      // by what other name the witness knows the members
-  std::optional<std::uint64_t> sequence;  // of operations of one group the first counts
+  std::string communicator;               // NCCL's id, if the witness gives it
+  std::string group;                      // the witness's own name for the members
+  std::optional<std::uint64_t> sequence;  // of the operations of a group, only the first counts
   std::map<int, Came> members;
-  std::set<int> odd;        // called something else there
-  std::size_t unnamed = 0;  // have not entered it, and the witness does not say which
-  bool is_part = false;     // others may be missing, too
-  bool at_start = false;    // all come to it as they start: who did not, never joined
-  bool is_pulse = false;    // the witness heard nothing more of a rank, wherever that stood
-  bool is_loss = false;     // who did not come is the peer that the others lost
-  bool is_leave = false;    // who did not come had come to the end of its program
+  std::set<int> odd;        // members that called something else
+  std::size_t unnamed = 0;  // members that have not entered it, but are not named
+  bool is_part = false;     // other members may be missing too
+  bool at_start = false;    // all ranks enter it at their start: a missing one never joined
+  bool is_pulse = false;    // the witness heard nothing more from a rank, wherever it was
+  bool is_loss = false;     // the missing member is the peer that the others lost
+  bool is_leave = false;    // the missing member had reached the end of its program
   EventTime since;
-  std::string called_at;          // where in the program; empty: no stack tells
-  const LineRef* line = nullptr;  // that tells of the operation
+  std::string called_at;          // the place in the program; empty: no stack shows it
+  const LineRef* line = nullptr;  // that reports the operation
   Telling behind;
   Telling ahead;
-  Telling all_entered;  // only of a row that has all members
+  Telling all_entered;  // only if the row has all members
   Telling differs;
 
   std::set<int> with(HowFar how_far) const;
-  std::set<int> inside() const;  // entered it and did not come out
+  std::set<int> inside() const;  // entered it and have not finished it
 };
 
 struct ProgressTable {
-  std::vector<ProgressRow> rows;  // those that tell best come first
-  bool names_circles = false;     // ranks are named even if all who are waited for wait themselves
+  std::vector<ProgressRow> rows;  // the most informative first
+  bool names_circles = false;     // name ranks even if every awaited rank waits too
 
-  // Of members, in the words of the job.
+  // Names of members, as titles of the job have them.
   std::function<std::string(const std::set<int>&)> names;
   std::function<Subject(const std::set<int>&)> subject;
 };
 
-// Who is waited for and who waits. Operations are nested: who is late in one may wait in another.
-// Those who are waited for and wait for nobody are where it began.
+// Which ranks wait, and for which. Operations are nested: a rank that is late in one may wait in
+// another. The stall began at the ranks that others wait for and that do not wait themselves.
 template <class Who>
 struct WaitsOf {
   std::set<Who> waited_for;
   std::set<Who> waiting;
 
-  bool circular() const {  // all who are waited for wait themselves
+  bool circular() const {  // every awaited rank waits too
     return !waited_for.empty() && std::ranges::includes(waiting, waited_for);
   }
   bool is_origin(const Who& who) const {
@@ -84,12 +84,12 @@ struct WaitsOf {
   }
 };
 
-// What the rows of a witness come to.
+// What follows from the rows of a witness.
 struct Stall {
   enum class Kind : std::uint8_t { behind, ahead, all_entered, differs };
   Kind kind = Kind::behind;
-  std::set<int> who;                     // none: nobody is named
-  std::vector<const ProgressRow*> rows;  // that tell it, the best first
+  std::set<int> who;                     // empty: no rank is named
+  std::vector<const ProgressRow*> rows;  // that show it, the best first
   bool circular = false;
 
   const Telling& telling() const;

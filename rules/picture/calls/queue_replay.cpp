@@ -12,26 +12,26 @@
 namespace faultline {
 namespace {
 
-// An all-to-all of many ranks has too many to be looked at each.
+// A large all-to-all has too many flows to examine each.
 constexpr std::size_t kMostFlows = 100'000;
 
-// Small: there are a thousand of each worker.
+// Small, because each worker has a thousand.
 struct QueuedCall {
   std::uint64_t line = 0;
-  std::uint64_t number = 0;  // of the collective, or of the Send or Recv to that peer
+  std::uint64_t number = 0;  // among the collectives, or among the Sends or Recvs to that peer
   std::uint32_t communicator = 0;
   std::uint32_t member = 0;
-  std::uint32_t peer = 0;  // member, of a Send or Recv
+  std::uint32_t peer = 0;  // a member; only for a Send or Recv
   bool collective = true;
   bool sends = false;
 };
 
-// Sends and Recvs that stand together are taken for one launch.
+// Adjacent Sends and Recvs count as one launch.
 struct Queue {
   std::vector<QueuedCall> calls;
   std::size_t next = 0;
-  std::size_t reached = 0;  // calls that others may count on
-  std::size_t left = 0;     // calls of the launch that it waits for
+  std::size_t reached = 0;  // calls that have arrived
+  std::size_t left = 0;     // calls of the current launch that have not ended
 
   bool over() const { return next >= calls.size(); }
   std::size_t end_of_launch() const {
@@ -68,7 +68,7 @@ class Replay {
     return true;
   }
 
-  // Each call that somebody waits in counts who came to it; nobody looks again before it ends.
+  // Each call counts the ranks that entered it, and wakes the waiting ones when it ends.
   void run() {
     for (std::size_t worker = 0; worker < queues_.size(); ++worker) ready_.push_back(worker);
     while (!ready_.empty()) {
@@ -102,13 +102,13 @@ class Replay {
   }
 
  private:
-  // Of one communicator, by position.
+  // The collectives of one communicator, by position.
   struct Collectives {
     struct Collective {
       std::size_t arrived = 0;
       std::vector<std::size_t> waiting;  // workers
     };
-    std::uint64_t first = 0;  // the oldest that some member is known to have made
+    std::uint64_t first = 0;  // the oldest that any member is known to have made
     std::vector<Collective> calls;
     std::vector<std::uint64_t> known_from;  // by member, ascending
 
@@ -116,7 +116,7 @@ class Replay {
       return number >= first && number - first < calls.size();
     }
     Collective& at(std::uint64_t number) { return calls[number - first]; }
-    // Members that made so many calls since that this one is no longer known of.
+    // How many members have made so many calls since that this one is no longer kept.
     std::size_t forgotten(std::uint64_t number) const {
       return static_cast<std::size_t>(known_from.end() -
                                       std::ranges::upper_bound(known_from, number));
@@ -126,7 +126,8 @@ class Replay {
   // The Sends, or the Recvs, of one member to another.
   struct Lane {
     std::uint64_t made = 0;
-    std::vector<std::pair<std::uint64_t, std::size_t>> waiting;  // for this one; the worker
+    // number of the call that is awaited; the waiting worker
+    std::vector<std::pair<std::uint64_t, std::size_t>> waiting;
   };
 
   void number_collectives() {
@@ -151,7 +152,7 @@ class Replay {
     const std::optional<std::uint64_t> from = known_from(view_.workers.all[worker]);
     if (!from) return false;
     std::vector<QueuedCall>& calls = queues_[worker].calls;
-    // What stands before all is known of is taken to have run.
+    // Calls before this line are taken to have run.
     const auto add = [&](const QueuedCall& call) {
       if (call.line < *from)
         note_as_run(call);
@@ -191,7 +192,7 @@ class Replay {
     return flow.calls - std::min<std::uint64_t>(flow.calls, Flow::kLines);
   }
 
-  // The line from which on all calls of a worker are known; nothing where they have no one order.
+  // The line from which on all calls of a worker are known; nullopt if they have no common order.
   std::optional<std::uint64_t> known_from(const Worker& worker) {
     std::uint64_t from = 0;
     std::optional<std::uint32_t> source;
@@ -199,7 +200,7 @@ class Replay {
       const Member& member = view_.member(index);
       if (member.calls == 0) continue;
       if (view_.communicator_of[index] == kNoCommunicator) return std::nullopt;
-      // Line numbers of several files tell no order.
+      // Line numbers of different files give no order.
       if (source.value_or(member.calls_source) != member.calls_source) return std::nullopt;
       source = member.calls_source;
       if (member.place.position > member.recent.size() && !member.recent.empty())
@@ -312,7 +313,7 @@ std::vector<std::size_t> groups_with_short_queues(const View& view, const QueueR
     const auto outside = std::ranges::find_if(
         by_pending, [&](std::size_t worker) { return !group.contains(worker); });
     const std::uint64_t least_outside = replay.pending[*outside];
-    // Ranks that stopped have nothing left to do; those of a stalled group have, but for some.
+    // Ranks that stopped have nothing left to run; in a stalled group, some have.
     if (most_inside == 0 || least_outside < most_inside + kLeastGap || group.size() > smallest)
       continue;
     if (group.size() < smallest) found.clear();

@@ -49,7 +49,7 @@ class Reader {
   }
 
  private:
-  // By its pid, if no other host has a process with the same.
+  // By its pid, if no process on another host has the same.
   const Worker* worker_of(const StandingByStack& standing) const {
     if (standing.rank >= 0) return nullptr;
     const auto known = workers_.find(standing.pid);
@@ -69,8 +69,8 @@ class Reader {
   std::map<std::int64_t, std::vector<const Worker*>> workers_;  // by pid
 };
 
-// Steps that ranks print below their stacks: who goes on was asked while it ran, and does not
-// stand.
+// Training steps that ranks print after their stacks: a rank that goes on was dumped while it ran,
+// and is not stuck.
 class StepsBelow {
  public:
   explicit StepsBelow(const View& view) {
@@ -96,7 +96,7 @@ class StepsBelow {
 
  private:
   struct Last {
-    int rank = -1;  // -1: it does not tell
+    int rank = -1;  // -1: not known
     std::uint64_t line = 0;
   };
 
@@ -129,8 +129,8 @@ std::vector<StandingByStack> standings_by_stack(const View& view) {
   for (const TorchLine<StackTop>& stack : view.job.torch().stacks()) {
     StandingByStack standing = reader.read(stack);
     if (standing.rank < 0) {
-      // Without a rank, a pid and its host tell processes apart; of one stack alone gdb's line of
-      // the process may be missing.
+      // Without a rank, the pid and the host tell processes apart. gdb's line with the pid may be
+      // missing if there is only one stack.
       if ((standing.pid != 0 || stack.fact.tool == "gdb") &&
           processes.emplace(standing.host, standing.pid).second)
         all.push_back(std::move(standing));
@@ -141,12 +141,13 @@ std::vector<StandingByStack> standings_by_stack(const View& view) {
       all.push_back(std::move(standing));
       continue;
     }
-    // A later dump of the rank; helpers that it started have pids of their own, and come after it.
+    // A later dump of the rank replaces the earlier one, but not by the stack of a helper process,
+    // which comes after it and has another pid.
     StandingByStack& kept = all[known->second];
     if (kept.pid == standing.pid || kept.stack->line.source != stack.line.source)
       kept = std::move(standing);
   }
-  // What ties the ranks together goes on for all: where one prints no steps, another's tell.
+  // If one rank goes on, all do, because they wait for each other. Not every rank prints its steps.
   if (std::ranges::any_of(all, [&](const StandingByStack& one) { return steps.are_there(one); }))
     return {};
   return all;

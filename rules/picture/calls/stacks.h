@@ -1,5 +1,5 @@
-// Where processes stand, by the stacks of their main threads: in a collective, on their GPU, or in
-// something else.
+// Where processes are, by the stacks of their main threads: in a collective, waiting for their GPU,
+// or elsewhere.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 namespace faultline {
 
 struct StandingByStack {
-  int rank = -1;         // of the job; -1: nothing tells
-  std::int64_t pid = 0;  // 0: not told
+  int rank = -1;         // in the job; -1: not known
+  std::int64_t pid = 0;  // 0: not known
   std::string host;      // empty: not known
   StackMeaning meaning;
   bool gil = false;  // it holds Python's lock
@@ -24,8 +24,8 @@ struct StandingByStack {
   std::string text() const;
 };
 
-// One of each process. The rank is that of the dump's header, of the sender, of the process, or of
-// the file's name.
+// One for each process. The rank comes from the dump's header, the sender, the process, or the name
+// of the file.
 std::vector<StandingByStack> standings_by_stack(const View& view);
 
 }  // namespace faultline

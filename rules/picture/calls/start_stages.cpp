@@ -7,9 +7,9 @@ namespace faultline {
 namespace {
 
 constexpr std::size_t kLeastProcesses = 3;
-constexpr std::size_t kOthersPerCulprit = 3;  // at least so many came further
+constexpr std::size_t kOthersPerCulprit = 3;  // at least this many others got further
 
-// Kinds of lines, not lines: which GPU or NIC they name differs from rank to rank.
+// Compares kinds of lines, because the GPU or NIC in a line differs from rank to rank.
 std::set<std::string> stages_of(const View& view, const ProcessKey& process) {
   std::set<std::string> stages;
   const ProcessSetup* setup = view.job.setup().find(process);
@@ -18,7 +18,7 @@ std::set<std::string> stages_of(const View& view, const ProcessKey& process) {
     for (const AnswerGiven& answer : answers) {
       const std::string& question = view.job.setup().text(answer.question);
       const std::string group = question.substr(0, question.find(' '));
-      // What is configured is no step on the way.
+      // Settings are not steps of the startup.
       if (group != "environment" && group != "config") stages.insert(group);
     }
   };
@@ -48,7 +48,7 @@ LeftBehind left_behind_in_start(const View& view, const std::vector<ProcessKey>&
     std::vector<ProcessKey> without;
     for (std::size_t i = 0; i < processes.size(); ++i)
       if (!stages[i].contains(stage)) without.push_back(processes[i]);
-    // Two steps that different ranks lack tell of lost lines, not of one that stands still.
+    // If different ranks lack different steps, lines were lost; that shows no stuck rank.
     if (!behind.processes.empty() && behind.processes != without) return {};
     const bool one_line = behind.processes.empty() && without.size() == 1;
     behind = {std::move(without), stage, one_line};

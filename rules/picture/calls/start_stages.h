@@ -1,5 +1,5 @@
-// How far processes came in starting up, by the kinds of lines they printed on the way: where all
-// stand still, the one that others wait for has printed least.
+// How far processes came at startup, by the kinds of lines they printed: if all are stuck, the one
+// that the others wait for has printed the fewest.
 #pragma once
 
 #include <string>
@@ -11,11 +11,12 @@ namespace faultline {
 
 struct LeftBehind {
   std::vector<ProcessKey> processes;
-  std::string stage;      // what they did not print and most others did: "nvls", "affinity"
-  bool one_line = false;  // it is all that one process lacks
+  std::string stage;      // the kind of line they lack: "nvls", "affinity"
+  bool one_line = false;  // one process lacks this kind, and no other
 };
 
-// Those that lack a kind of line which most others printed. Nobody, if they are more than a few.
+// The processes that lack a kind of line that most others printed; none, if they are more than a
+// few.
 LeftBehind left_behind_in_start(const View& view, const std::vector<ProcessKey>& processes);
 
 }  // namespace faultline

@@ -16,8 +16,8 @@
 namespace faultline {
 namespace {
 
-// Many Sends and Recvs that begin together are COALESCED, and so are many AllGathers or
-// ReduceScatters: what these give is a multiple of what they take, or the other way round.
+// COALESCED stands for many Sends and Recvs that begin together, and for many AllGathers or
+// ReduceScatters. In the latter, one of the input and output sizes is a multiple of the other.
 bool gathers_or_scatters(const WatchdogTimeout& timeout) {
   if (!timeout.numel_in || !timeout.numel_out) return false;
   const auto [less, more] = std::minmax(*timeout.numel_in, *timeout.numel_out);
@@ -30,7 +30,7 @@ bool is_point_to_point(const WatchdogTimeout& timeout) {
          (operation == "COALESCED" && !gathers_or_scatters(timeout));
 }
 
-// Of these, ranks may pass different sizes.
+// Operations in which all ranks must pass the same size.
 bool is_symmetric(const WatchdogTimeout& timeout) {
   const std::string& operation = timeout.operation;
   if (operation == "COALESCED") return gathers_or_scatters(timeout);
@@ -38,15 +38,15 @@ bool is_symmetric(const WatchdogTimeout& timeout) {
          operation == "_REDUCE_SCATTER_BASE" || operation == "BROADCAST" || operation == "REDUCE";
 }
 
-// As a watchdog ends its process whose call timed out.
+// The way a watchdog ends its process after a timeout.
 bool is_abort(const ProcessExit& exit) {
   constexpr int kAbort = 6;
   constexpr int kOfShell = 128;
   return exit.signal == kAbort || exit.exit_code == kOfShell + kAbort;
 }
 
-// Of whom a line that was cut says that they wait, and not in what; or whose own lines are missing,
-// and their end tells it.
+// Ranks that are known to wait, but not in which call: by a line that was cut, or, if their own
+// lines are missing, by the way in which they ended.
 std::set<int> waiting_somewhere(const View& view, const TorchCrew& crew) {
   std::set<int> ranks;
   for (const TorchLine<ProcessExit>& exit : view.job.torch().exits())
@@ -77,7 +77,7 @@ void find_where(StuckGroup& stuck) {
                     })->first;
 }
 
-// Those who called something else there.
+// The ranks that called something else there.
 void find_odd(const StuckGroup& stuck, ProgressRow& row) {
   std::map<std::string, std::set<int>> by_call;
   for (const TimedOut& wait : stuck.waits) {
@@ -90,7 +90,7 @@ void find_odd(const StuckGroup& stuck, ProgressRow& row) {
   if (by_call.size() < 2 || stuck.local || stuck.point_to_point) return;
   const auto usual =
       std::ranges::max_element(by_call, {}, [](const auto& entry) { return entry.second.size(); });
-  // Without a name it may be several groups that happen to stand at the same number.
+  // Without a name, these may be several groups that happen to be at the same number.
   const std::size_t others = stuck.waiting.size() - usual->second.size();
   if (stuck.group.empty() && stuck.waiting.size() > 2 && (others > 1 || usual->second.size() < 3))
     return;
@@ -112,26 +112,26 @@ void find_odd(const StuckGroup& stuck, ProgressRow& row) {
       Claim::timeout_only, true};
 }
 
-// Ranks that stand before the call the others wait in, by what tells it.
+// Ranks that have not come to the call in which the others wait, by what shows it.
 struct Late {
-  std::set<int> by_numbers;   // their own counts say so
+  std::set<int> by_numbers;   // by their own counts
   std::set<int> at_earlier;   // they timed out in an earlier call
-  std::set<int> just_before;  // of these, in the one before it
-  std::set<int> told;         // they timed out in nothing
+  std::set<int> just_before;  // of `at_earlier`: in the call right before it
+  std::set<int> told;  // they report no timeout of their own, and were told of another rank's
   std::set<int> silent;
-  std::set<int> left;  // of these, those whose program had ended
+  std::set<int> left;  // of `told` and `silent`: ranks whose program had ended
   std::map<int, const LineRef*> lines;
 };
 
-// Where the log is the rank's own, what goes on behind the line shows that only a helper ended.
+// If the log belongs to this rank alone, more lines after this one show that only a helper ended.
 bool goes_on(const View& view, int rank, const LineRef& line) {
   constexpr std::uint64_t kMostLinesAfter = 20;
   const SourceState& log = view.job.sources().at(line.source);
   return rank_by_file_name(log.source.name).rank == rank && log.lines > line.line + kMostLinesAfter;
 }
 
-// The line by which a rank shows that its program ended, where nothing it says tells of a failure,
-// and it ended before anybody gave up waiting.
+// The line that shows that a rank's program ended; nullptr if any of its lines shows a failure, or
+// if it did not end before the others timed out.
 const LineRef* end_of_program(const View& view, const TorchCrew& crew, const TorchRank& rank,
                               const StuckGroup& stuck) {
   if (rank.signalled || rank.stuck || !rank.timeouts.empty()) return nullptr;
@@ -199,17 +199,17 @@ void find_behind(const View& view, const TorchCrew& crew, const std::set<int>& s
                  const StuckGroup& stuck, ProgressRow& row) {
   if (stuck.local || stuck.point_to_point || stuck.waiting.empty()) return;
   Late late = late_in(view, crew, somewhere, stuck);
-  // Absence says little where only some of the logs are there.
+  // Absence means little if only some of the logs are here.
   std::set<int> absent = late.told;
   absent.insert(late.silent.begin(), late.silent.end());
   const bool absence_counts =
       stuck.waiting.size() >= 2 && absent.size() * 2 < stuck.waiting.size() + 1;
-  // Who stops in the midst of a call lets some out of it and others not.
+  // A rank that stops inside a call lets some peers finish it; these wait in the next call.
   const bool may_have_stopped_midway =
       absence_counts && !late.silent.empty() && late.just_before.size() == late.at_earlier.size();
   std::set<int> behind;
   Claim claim = Claim::timeout_by_numbers;
-  // Of several who are absent it began with those who left.
+  // If several ranks are absent, the ones whose program had ended are the origin.
   if (absence_counts && !late.left.empty() && late.by_numbers.empty()) {
     behind = late.left;
     claim = Claim::timeout_left;
@@ -228,7 +228,7 @@ void find_behind(const View& view, const TorchCrew& crew, const std::set<int>& s
                                   : Claim::timeout_told;
   } else if (!late.by_numbers.empty() &&
              late.by_numbers.size() + stuck.waiting.size() == crew.world().size()) {
-    behind = late.by_numbers;  // most of them: those who wait are ahead
+    behind = late.by_numbers;  // these are most ranks, so the waiting ones are ahead
     row.ahead = {fmt::format("timed out in {}, which none of the {} others entered", stuck.place(),
                              behind.size()),
                  Claim::report_ahead};
@@ -247,21 +247,20 @@ void find_behind(const View& view, const TorchCrew& crew, const std::set<int>& s
       came.lines.insert(came.lines.begin(), &*rank->stuck);
     }
   if (row.ahead.words.empty())
-    row.behind = {
-        fmt::format("{} {}, in which {} {}",
-                    row.is_leave ? "came to the end of the program without" : "never entered",
-                    stuck.place(), stuck.waiting.size(),
-                    stuck.waiting.size() == 1 ? "rank timed out" : "ranks timed out"),
-        claim};
+    row.behind = {fmt::format("{} {}, in which {} {}",
+                              row.is_leave ? "ended without entering" : "never entered",
+                              stuck.place(), stuck.waiting.size(),
+                              stuck.waiting.size() == 1 ? "rank timed out" : "ranks timed out"),
+                  claim};
 }
 
-// All ranks wait for each other, in two calls of one group and as many in each: those in the later
-// one came out of calls that the others never ended. One call apart they may have made the same,
-// and only some came out of it.
+// All ranks wait for each other, half of them in one call of a group and half in a later one: the
+// later ones finished calls that the others never finished. If the calls are adjacent, all may have
+// made the same calls, and only some finished the earlier one.
 void find_apart(const View& view, const TorchCrew& crew, const StuckGroup& stuck,
                 ProgressRow& row) {
   constexpr std::uint64_t kApart = 2;
-  // NCCL's own lines tell more of who called what.
+  // NCCL's own lines show better which rank called what.
   if (std::ranges::any_of(view.members,
                           [&](std::size_t index) { return view.member(index).calls > 0; }))
     return;
@@ -289,11 +288,11 @@ void find_apart(const View& view, const TorchCrew& crew, const StuckGroup& stuck
                  Claim::timeout_only, true};
 }
 
-using GroupKey = std::pair<std::string, bool>;  // its name, and whether of Sends and Recvs
+using GroupKey = std::pair<std::string, bool>;  // its name; whether it holds Sends and Recvs
 using GroupsByKey = std::map<GroupKey, StuckGroup>;
 
-// Whether somebody else timed out in the same call of the group; or in another one that has the
-// same number: counts of two groups are hardly equal by chance, once they are high.
+// Whether another rank timed out in the same call of the group, or in another call with the same
+// number: high numbers of two groups are hardly equal by chance.
 bool waits_in(const StuckGroup& stuck, const TimedOut& wait) {
   constexpr std::uint64_t kHigh = 1000;
   const auto is_same_call = [&](const TimedOut& other) {
@@ -304,7 +303,8 @@ bool waits_in(const StuckGroup& stuck, const TimedOut& wait) {
          std::ranges::find(stuck.waits, wait.rank, &TimedOut::rank) == stuck.waits.end();
 }
 
-// A line that names no group is of the one whose ranks wait in the same call, if only one is.
+// A line that names no group belongs to the group whose ranks wait in the same call, if there is
+// only one.
 void give_unnamed_their_group(GroupsByKey& by_group, bool point_to_point) {
   const auto unnamed = by_group.find({"", point_to_point});
   if (unnamed == by_group.end()) return;
@@ -328,7 +328,7 @@ ProgressRow row_of(const View& view, const TorchCrew& crew, const std::set<int>&
   row.since = stuck.waits.front().timeout->line.time;
   for (const TimedOut& wait : stuck.waits) {
     if (wait.rank < 0) continue;
-    // Whoever timed out waits, here or in another call.
+    // A rank that timed out waits, here or in another call.
     Came& came = row.members[wait.rank];
     came.how_far = wait.sequence() == stuck.sequence ? HowFar::entered : HowFar::unknown;
     came.lines = {&wait.timeout->line};
@@ -338,7 +338,7 @@ ProgressRow row_of(const View& view, const TorchCrew& crew, const std::set<int>&
   find_odd(stuck, row);
   if (row.odd.empty()) find_behind(view, crew, somewhere, stuck, row);
   if (row.odd.empty() && row.with(HowFar::not_entered).empty()) find_apart(view, crew, stuck, row);
-  // It is missed since the call was made, though it may have left later than that.
+  // It is missed from the time of the call on, though it may have ended later.
   if (row.is_leave)
     for (const TimedOut& wait : stuck.waits)
       if (const EventTime called = called_at(*wait.timeout);
@@ -347,7 +347,7 @@ ProgressRow row_of(const View& view, const TorchCrew& crew, const std::set<int>&
   const auto all = static_cast<std::size_t>(crew.expected());
   if (all > 1 && stuck.whole_job && stuck.waiting.size() == all)
     row.all_entered = {
-        fmt::format("All {} ranks entered {}, and none came out of it", all, stuck.place()),
+        fmt::format("All {} ranks entered {} and none finished it", all, stuck.place()),
         Claim::timeout_stalled, true};
   return row;
 }
@@ -412,7 +412,7 @@ ProgressTable table_of_timeouts(const View& view, const TorchCrew& crew,
   ProgressTable table = table_of_ranks(crew);
   const std::set<int> somewhere = waiting_somewhere(view, crew);
   for (const StuckGroup& stuck : all) table.rows.push_back(row_of(view, crew, somewhere, stuck));
-  // Several who wait elsewhere: which of them it began with is not told.
+  // If several ranks are late and wait elsewhere, it is not known which one is the origin.
   table.names_circles = std::ranges::all_of(
       table.rows, [](const ProgressRow& row) { return row.with(HowFar::not_entered).size() <= 1; });
   return table;
@@ -420,7 +420,7 @@ ProgressTable table_of_timeouts(const View& view, const TorchCrew& crew,
 
 ProgressTable table_of_the_free(const View& view, const TorchCrew& crew,
                                 const std::vector<StuckGroup>& all) {
-  constexpr std::size_t kFew = 4;  // times as many time out
+  constexpr std::size_t kFew = 4;  // this many times more ranks time out
   ProgressTable table = table_of_ranks(crew);
   std::set<int> timed_out = waiting_somewhere(view, crew);
   for (const StuckGroup& stuck : all)
@@ -428,7 +428,7 @@ ProgressTable table_of_the_free(const View& view, const TorchCrew& crew,
   if (timed_out.contains(-1)) return table;
   std::set<int> free;
   std::ranges::set_difference(crew.world(), timed_out, std::inserter(free, free.end()));
-  // It may be one of those whose logs are not here.
+  // A rank whose log is not here may be the one that the others wait for.
   if (!std::ranges::all_of(free, [&](int rank) { return crew.would_be_heard(rank); }) ||
       free.empty() || timed_out.size() < 3 ||
       (free.size() > 1 && free.size() * kFew > timed_out.size()))
@@ -445,11 +445,10 @@ ProgressTable table_of_the_free(const View& view, const TorchCrew& crew,
   row.line = &first_stuck(all).waits.front().timeout->line;
   row.since = row.line->time;
   const bool all_told = told == free.size();
-  row.behind = {
-      fmt::format("{}, where all {} others timed out: they wait for {}",
-                  all_told ? "timed out in nothing and was only told of it" : "said nothing",
-                  timed_out.size(), free.size() == 1 ? "it" : "them"),
-      all_told ? Claim::timeout_told : Claim::timeout_silent};
+  row.behind = {fmt::format("{}, while all {} others timed out: they wait for {}",
+                            all_told ? "reported no timeout" : "said nothing", timed_out.size(),
+                            free.size() == 1 ? "it" : "them"),
+                all_told ? Claim::timeout_told : Claim::timeout_silent};
   return table;
 }
 

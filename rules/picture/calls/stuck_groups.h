@@ -1,5 +1,5 @@
-// Groups in whose collectives PyTorch's watchdogs timed out: who waited there, and who did not
-// come.
+// Groups in whose collectives PyTorch's watchdogs timed out: which ranks waited there, and which
+// did not come.
 #pragma once
 
 #include "rules/picture/calls/progress_table.h"
@@ -15,17 +15,17 @@ struct TimedOut {
   const std::string& operation() const { return timeout->timeout.operation; }
 };
 
-// A group, as those that time out in it tell of it.
+// A group, as the ranks that timed out in it report it.
 struct StuckGroup {
-  std::string group;  // its name; empty: the lines do not say
+  std::string group;  // its name; empty: not known
   std::string description;
-  bool local = false;           // a number that means another group elsewhere
-  bool point_to_point = false;  // of its Sends and Recvs alone
-  bool whole_job = false;       // all ranks belong to it, as far as is known
-  std::vector<TimedOut> waits;  // one of each rank, its first
-  std::uint64_t sequence = 0;   // that most wait in
+  bool local = false;           // the name is a number that means another group on other ranks
+  bool point_to_point = false;  // only its Sends and Recvs
+  bool whole_job = false;       // as far as is known, all ranks belong to it
+  std::vector<TimedOut> waits;  // the first of each rank
+  std::uint64_t sequence = 0;   // in which most wait
   std::string operation;
-  std::set<int> waiting;  // there
+  std::set<int> waiting;  // ranks that wait at `sequence`
 
   std::string name() const;
   std::string place() const;  // "ALLREDUCE 42 of default_pg"
@@ -33,16 +33,17 @@ struct StuckGroup {
 
 std::vector<StuckGroup> stuck_groups(const TorchCrew& crew);
 
-// By the wall clock, in microseconds; nothing: no line tells.
+// By the wall clock, in microseconds; nullopt: not known.
 std::optional<std::int64_t> waited_since(const StuckGroup& stuck);
 
-// The group that began to wait first; the others may wait behind it.
+// The group that began to wait first; other groups may wait because of it.
 const StuckGroup& first_stuck(const std::vector<StuckGroup>& all);
 
 ProgressTable table_of_timeouts(const View& view, const TorchCrew& crew,
                                 const std::vector<StuckGroup>& all);
 
-// Everybody else timed out somewhere: who reports none is who they wait for, whichever the group.
+// If all ranks but some timed out, in whatever group: the ranks that report no timeout are the ones
+// that the others wait for.
 ProgressTable table_of_the_free(const View& view, const TorchCrew& crew,
                                 const std::vector<StuckGroup>& all);
 

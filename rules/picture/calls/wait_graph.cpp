@@ -5,8 +5,8 @@
 namespace faultline {
 namespace {
 
-// An edge leads from who waits to who is waited for. A collective is a node between those who wait
-// in it and those who have not entered it.
+// An edge leads from the waiting rank to the awaited one. A collective is a node between the ranks
+// that wait in it and those that have not entered it.
 using Graph = std::vector<std::vector<std::size_t>>;
 
 void add_collectives(const View& view, Graph& graph, std::vector<bool>& behind) {
@@ -34,7 +34,7 @@ Graph reversed(const Graph& graph) {
   return back;
 }
 
-// Nodes in the order in which a walk leaves them for good.
+// Nodes in the order in which a depth-first walk leaves them.
 std::vector<std::size_t> order_of_leaving(const Graph& graph) {
   std::vector<std::size_t> order;
   std::vector<bool> seen(graph.size());
@@ -63,7 +63,7 @@ std::vector<std::size_t> order_of_leaving(const Graph& graph) {
   return order;
 }
 
-// Nodes that can all reach each other have the same number (Kosaraju's way).
+// Gives nodes that can all reach each other the same number (Kosaraju's algorithm).
 std::vector<std::size_t> circles_of(const Graph& graph, std::size_t& count) {
   const Graph back = reversed(graph);
   std::vector<std::size_t> order = order_of_leaving(graph);

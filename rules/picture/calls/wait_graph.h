@@ -1,4 +1,4 @@
-// Where chains of waiting end: at a rank that waits for nobody, or in a circle.
+// Where chains of waiting ranks end: at a rank that does not wait, or in a circle.
 #pragma once
 
 #include <set>
@@ -9,11 +9,11 @@
 namespace faultline {
 
 struct WaitEnd {
-  std::set<std::size_t> workers;  // one that waits for nobody, or several that wait in a circle
-  bool behind = false;            // one that is behind in a collective
+  std::set<std::size_t> workers;  // one that does not wait, or several that wait in a circle
+  bool behind = false;            // it is a single worker that is behind in a collective
 };
 
-// Of all waiting, in Sends and Recvs and in collectives.
+// Over all waits: in Sends, Recvs and collectives.
 std::vector<WaitEnd> ends_of_waits(const View& view, const std::vector<P2pGap>& gaps);
 
 }  // namespace faultline

@@ -6,25 +6,25 @@
 namespace faultline {
 namespace {
 
-// Shorter pauses are how long calls take to be printed.
+// Shorter pauses are only the time that printing takes.
 constexpr std::int64_t kShortestPauseMs = 20;
 
 struct DatedCall {
   std::int64_t at_ms = 0;  // since 1970
   std::size_t member = 0;
-  std::uint64_t entered = 0;  // collectives of the communicator, with this one
+  std::uint64_t entered = 0;  // collectives of the communicator up to this one
   auto operator<=>(const DatedCall&) const = default;
 };
 
 // The calls of a communicator that are compared.
 struct Compared {
   std::vector<std::size_t> members;
-  std::int64_t from_ms = 0;  // all members are known from here on
+  std::int64_t from_ms = 0;  // all members' calls are known from here on
   std::int64_t to_ms = 0;
   std::map<std::size_t, LateMember> late;
 };
 
-// Stamps of whole seconds do not tell who came last.
+// Stamps in whole seconds do not show who came last.
 bool is_dated(const Member& member) {
   constexpr std::size_t kFewest = 8;
   constexpr int kSecondMs = 1000;
@@ -37,8 +37,8 @@ bool is_dated(const Member& member) {
   return !whole_seconds;
 }
 
-// Ranks that send to each other come one after the other by design, and whoever is not heard may be
-// whom the others wait for.
+// Ranks that send to each other come one after the other by design; and if a member's log is
+// missing, that member may be the one that the others wait for.
 bool can_be_compared(const View& view, const Alignment& alignment) {
   if (alignment.members.size() < 3 || alignment.basis == Basis::sequence || alignment.divergence ||
       !view.communicators[alignment.communicator].are_all(alignment.members.size()))
@@ -80,7 +80,7 @@ class Timeline {
       const std::size_t index = alignment.members[i];
       const Member& member = view_.member(index);
       if (!is_dated(member)) continue;
-      // The year or the zone that its source's lines leave out.
+      // Adds the year or the time zone that the lines of its source leave out.
       std::int64_t from_ms = std::int64_t{member.dated_from_s} * 1000;
       const EventTime dated = view_.job.dated(member.last_line);
       if (dated.wall_us && member.last_line.time.wall_us)
@@ -99,7 +99,7 @@ class Timeline {
     }
   }
 
-  // Everybody was silent from `since` until this call.
+  // No rank called anything from `since` until this call.
   void lay(const DatedCall& call, std::int64_t since) {
     const std::size_t which = view_.communicator_of[call.member];
     if (which == kNoCommunicator) return;

@@ -1,4 +1,4 @@
-// Peers that closed a connection which others still used, as these name them.
+// Peers that closed a connection while others still used it, as these name them.
 #pragma once
 
 #include <set>
@@ -10,10 +10,10 @@ namespace faultline {
 
 struct View;
 
-// Of a connection that was, not of one that could not be made.
+// True for a connection that existed and was lost, not for one that could not be made.
 bool is_of_a_lost_peer(const MessageSignature& signature);
 
-// Hosts by their short names, less those that lost a peer themselves.
+// Hosts by their short names, without those that lost a peer themselves.
 std::set<std::string> hosts_that_closed(const View& view);
 
 }  // namespace faultline

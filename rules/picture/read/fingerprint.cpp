@@ -7,7 +7,7 @@
 namespace faultline {
 namespace {
 
-// Every process has its own, or they follow from others.
+// Answers that differ from process to process, or follow from others.
 constexpr std::array<std::string_view, 8> kLeftOut = {
     "interface ", "affinity ", "gdr_pair ", "dmabuf ", "cc ", "mnnvl ", "script ", "launch "};
 
@@ -17,7 +17,7 @@ bool depends_on_size(std::string_view question) {
          question == "network connected";
 }
 
-// Which connections there are is known once they are all made.
+// The connections are known only once all are made.
 bool is_connected(const CommunicatorSetup& communicator) { return !communicator.steps.empty(); }
 
 void add_links(const Setup& setup, const CommunicatorSetup& communicator, HostAnswers& answers) {
@@ -72,7 +72,7 @@ StartFingerprint fingerprint_of(const Setup& setup,
     for (const CommunicatorSetup& communicator : process.communicators)
       if (is_connected(communicator)) add_links(setup, communicator, answers);
   }
-  // Where one connection of a host goes straight to the GPU, others may have reason not to.
+  // If one connection of a host uses GPUDirect, others may have a reason not to.
   for (auto& [host, answers] : fingerprint.hosts)
     for (const char* question : {"gdr send", "gdr receive"})
       if (const auto said = answers.find(question);

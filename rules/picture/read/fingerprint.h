@@ -1,4 +1,4 @@
-// The fingerprint of a start: what every host said of itself, to be held against another start's.
+// The fingerprint of a start: what every host said of itself, to compare with another start.
 #pragma once
 
 #include <functional>
@@ -11,16 +11,16 @@
 
 namespace faultline {
 
-// Questions are those of settings ("version nccl", "environment NCCL_ALGO", "devices IB"), and
+// Keys are the questions of settings ("version nccl", "environment NCCL_ALGO", "devices IB"), and
 //   network connected     NET/IB, NET/Socket
 //   transport within      P2P/CUMEM, SHM/direct: between GPUs of the host
 //   gdr send, receive     on, off: of connections over RDMA
-//   channels collective   of the largest communicator; as are
+//   channels collective   of the largest communicator; so is
 //   rings
 using HostAnswers = std::map<std::string, std::set<std::string>, std::less<>>;
 
 struct StartFingerprint {
-  std::map<std::string, HostAnswers> hosts;  // by name; a host may give an answer per process
+  std::map<std::string, HostAnswers> hosts;  // by name; each process of a host may give an answer
   int ranks = 0;                             // of the largest communicator
   bool operator==(const StartFingerprint&) const = default;
 };
@@ -28,8 +28,8 @@ struct StartFingerprint {
 StartFingerprint fingerprint_of(const Setup& setup,
                                 const std::function<bool(const ProcessKey&)>& is_of_the_start);
 
-// Hosts answer now what no answer of theirs was before. A host that is new is held against all the
-// hosts of before.
+// These hosts give answers now that they did not give before. A new host is compared with all hosts
+// of the earlier start.
 struct Change {
   std::string question;
   std::set<std::string> before;
@@ -38,11 +38,11 @@ struct Change {
   bool operator==(const Change&) const = default;
 };
 
-// What is only known of one of the two is no change. How ranks are connected is compared only
-// where they are as many as before.
+// A question that only one of the two starts answers is no change. Connections are compared only if
+// the number of ranks is the same.
 std::vector<Change> compare(const StartFingerprint& now, const StartFingerprint& before);
 
-// What NCCL could not print whole ends so, and is equal to nothing.
+// NCCL ends a value that it had to cut like this; a cut value equals no other.
 bool is_cut(std::string_view value);
 
 }  // namespace faultline

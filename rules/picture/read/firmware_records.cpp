@@ -5,7 +5,7 @@
 namespace faultline {
 namespace {
 
-// Of the catalog's own signatures.
+// Ids of the catalog's own signatures.
 constexpr std::string_view kSeverity = "kernel.ghes.fatal";
 constexpr std::string_view kSection = "kernel.ghes.section";
 constexpr std::string_view kDevice = "kernel.ghes.device";

@@ -1,6 +1,6 @@
-// Records of errors that the firmware tells the kernel of: several lines, joined by the number in
-// braces in front of them. What kind of part failed, and whether it was corrected, stand in
-// different lines.
+// Error records that the firmware gives to the kernel: several lines, joined by the number in
+// braces in front of them. Different lines say what kind of part failed and whether the error was
+// corrected.
 //   {3}[Hardware Error]: event severity: fatal
 //   {3}[Hardware Error]:   section_type: PCIe error
 //   {3}[Hardware Error]:   device_id: 0000:3b:00.0
@@ -19,8 +19,8 @@ class FirmwareRecords {
  public:
   explicit FirmwareRecords(const std::vector<KernelSighting>& sightings);
 
-  // Whether the saying is for this signature to judge: a fatal record of a PCIe device is about
-  // that device and not about memory, and one that was corrected is about nothing.
+  // Whether this signature may judge the line. A fatal record of a PCIe device says something about
+  // that device and not about memory; a corrected record says nothing.
   bool counts(const KernelSighting& sighting, const KernelSaying& saying) const;
 
  private:

@@ -7,17 +7,17 @@
 namespace faultline {
 namespace {
 
-// What ranks that gave up bring about comes within minutes: their heartbeat monitors end them then.
-// Later lines are of another start, or of a job that went on.
+// The consequences of giving up come within minutes, when heartbeat monitors end the ranks. Later
+// lines belong to another start, or to a job that went on.
 constexpr std::int64_t kLongestUs = 15 * 60'000'000LL;
 
-// By their clocks where both have one: a launcher's table stands at the end of its log.
+// By the clocks if both lines have one, because a launcher prints its table at the end of its log.
 bool comes_before(const LineRef& a, const LineRef& b) {
   const Order order = order_of(a.time, b.time, false);
   return (order == Order::cannot_tell ? said_order(a, b) : order) == Order::before;
 }
 
-// For its peers, the store, the master.
+// Waited for its peers, the store or the master.
 bool waited_in_vain(const MessageSignature& signature) {
   return signature.id.starts_with("torch.wait_timed_out") ||
          is(signature.cause, Trait::waited_in_vain);

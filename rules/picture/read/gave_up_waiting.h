@@ -1,5 +1,4 @@
-// The lines by which ranks gave up waiting for others: what is told after them may follow from
-// that.
+// The lines in which ranks gave up waiting for others: later lines may follow from that.
 #pragma once
 
 #include <cstdint>
@@ -21,9 +20,9 @@ class GaveUpWaiting {
  private:
   void add(const LineRef& line);
 
-  std::vector<std::int64_t> times_;                // of all, in order
-  std::map<std::uint32_t, const LineRef*> first_;  // of each source
-  const LineRef* by_clock_ = nullptr;              // the first of all
+  std::vector<std::int64_t> times_;                // of all such lines, sorted
+  std::map<std::uint32_t, const LineRef*> first_;  // the first of each source
+  const LineRef* by_clock_ = nullptr;              // the first of all by the wall clock
 };
 
 }  // namespace faultline

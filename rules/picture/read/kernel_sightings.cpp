@@ -12,14 +12,14 @@ namespace faultline {
 namespace {
 
 constexpr std::int64_t kSecondUs = 1'000'000;
-// Links come up, file systems are mounted and drivers find their devices in a host's first minutes.
+// In a host's first minutes links come up, file systems are mounted and drivers find their devices.
 constexpr std::int64_t kBootPhaseUs = 300 * kSecondUs;
-// A driver that was taken down and not put back by then is not coming back.
+// A driver that was taken down and is not back after this time is not coming back.
 constexpr std::int64_t kMaintenanceUs = 600 * kSecondUs;
 
 constexpr std::size_t kMostNics = 256;  // of one host
 
-// While this lasts, what fails was taken down.
+// A time in which failures are the result of maintenance.
 struct Maintenance {
   const KernelSaying* begin = nullptr;
   std::uint64_t end = 0;  // order
@@ -60,8 +60,8 @@ bool while_booting(const KernelSighting& sighting, const KernelSaying& saying) {
   return passed && *passed < kBootPhaseUs;
 }
 
-// What breaks a GPU, memory, a CPU or a disk breaks it in the first minutes, too. Of storage only
-// warnings belong to a boot, as of disk links that are slowed down.
+// Whether such lines are normal while a host boots. Errors of a GPU, memory, a CPU or a disk are
+// not; of storage, only warnings are, as about disk links that are slowed down.
 bool is_of_a_boot(const MessageSignature& signature) {
   const Cause cause = signature.cause;
   const bool only_warns = signature.severity < Severity::error;
@@ -80,7 +80,7 @@ void find_what_counts(KernelSighting& sighting, const std::vector<Maintenance>& 
   }
 }
 
-// What a line is about, by all names that are known of it.
+// All known names of the device that a line is about.
 std::vector<std::string> names_of_device(const KernelSighting& sighting,
                                          const KernelDevices& devices) {
   std::vector<std::string> names;
@@ -112,7 +112,8 @@ bool of_one_part(const KernelSighting& a, const KernelSighting& b, const KernelD
   });
 }
 
-// Where a line tells that there is nothing to do, what could not do it did not fail.
+// Drops a sighting that another line about the same part excuses: on a host without an NVSwitch, a
+// fabric manager that does not run is no fault.
 void find_excuse(KernelSighting& sighting, const std::vector<const KernelSighting*>& of_log,
                  const KernelDevices& devices) {
   for (const KernelSighting* other : of_log) {
@@ -138,7 +139,7 @@ void find_recovery(KernelSighting& sighting, const std::vector<const KernelSight
   }
 }
 
-// A job on one host is on no other: a log that names no host is most likely its.
+// The host of a job that runs on only one: a kernel log that names no host is most likely from it.
 std::string only_host(const View& view) {
   std::string only;
   for (const Worker& worker : view.workers.all) {
@@ -160,7 +161,7 @@ std::vector<KernelSighting> matched(const View& view) {
       for (const char* field : {"pci", "bridge"})
         if (const auto at = match->fields.find(field); at != match->fields.end())
           if (auto address = normal_pci(at->second)) at->second = std::move(*address);
-      // A port may tell of itself.
+      // A port may report about itself.
       if (const auto pci = match->fields.find("pci"), port = match->fields.find("bridge");
           pci != match->fields.end() && port != match->fields.end() && pci->second == port->second)
         match->fields.erase(pci);
@@ -174,12 +175,12 @@ std::vector<KernelSighting> matched(const View& view) {
   return all;
 }
 
-// "kernel.amdgpu.ring_timeout": kernel.amdgpu
+// "kernel.amdgpu.ring_timeout" -> "kernel.amdgpu"
 std::string_view driver_of(const MessageSignature& signature) {
   return std::string_view(signature.id).substr(0, signature.id.rfind('.'));
 }
 
-// A driver does not say each time which of its devices it means, and then does in its next lines.
+// A driver does not always name the device in the first line, but then names it in the next ones.
 void lend_addresses(std::vector<KernelSighting>& all) {
   constexpr std::uint64_t kNext = 4;  // lines
   constexpr std::int64_t kAtOnceUs = 5'000'000;

@@ -1,4 +1,5 @@
-// Kernel lines with what the signatures say of them: which of them count, and which are over.
+// Kernel lines and what the signatures say about them: which lines count, and which problems are
+// over.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,7 @@
 
 namespace faultline {
 
-// Equal lines that a signature knows.
+// Equal lines that match a signature.
 struct KernelSighting {
   const KernelLog* log = nullptr;
   const KernelText* text = nullptr;
@@ -22,19 +23,20 @@ struct KernelSighting {
   std::map<std::string, std::string, std::less<>> fields;  // PCI addresses in their usual spelling
   std::string host;                                        // empty: not known
 
-  // Of its sayings, those that count: not while the host started or was taken down. nullptr: none.
+  // The first and last line that count: not while the host booted or a driver was taken down.
+  // nullptr: none.
   const KernelSaying* first = nullptr;
   const KernelSaying* last = nullptr;
 
-  // A later line said that it is over.
+  // A later line that says that the problem is over.
   const KernelSaying* recovery = nullptr;
 
   std::string_view field(std::string_view name) const;  // empty: the line has none
-  std::int64_t pid() const;                             // 0: it names no process
+  std::int64_t pid() const;                             // 0: the line names no process
   bool counts() const { return first != nullptr; }
 };
 
-// The names of NICs and what lies below which PCI port, as lines tell of them.
+// The names of NICs, and which device is below which PCI port, as lines say.
 class KernelDevices {
  public:
   KernelDevices(const View& view, const std::vector<KernelSighting>& sightings);
@@ -44,10 +46,10 @@ class KernelDevices {
     std::string device;
     std::string netdev;
   };
-  // By any of its names. nullptr: no line told of a second name of it.
+  // Finds a NIC by any of its names. nullptr: no line gives a second name for it.
   const Names* nic(const std::string& host, const Names& known) const;
 
-  // The only device that a line named together with this port. Empty: none, or several.
+  // The only device that lines name together with this port. Empty: none, or several.
   std::string below(const std::string& host, std::string_view bridge) const;
 
  private:
@@ -58,7 +60,7 @@ class KernelDevices {
 };
 
 struct KernelSightings {
-  std::vector<KernelSighting> all;  // by log, in the order in which they were first said
+  std::vector<KernelSighting> all;  // by log, in the order in which they first came
   KernelDevices devices;
 };
 

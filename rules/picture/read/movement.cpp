@@ -10,11 +10,12 @@
 namespace faultline {
 namespace {
 
-constexpr double kNearlyFull = 3.0 / 4;      // from here on a fall may be a wrap
-constexpr double kLeastHours = 10.0 / 3600;  // closer samples may be one reading of the adapter
-// A few errors in a few seconds make no rate per hour.
+constexpr double kNearlyFull = 3.0 / 4;  // above this share of the maximum, a fall may be a wrap
+// closer samples may be the same reading of the adapter
+constexpr double kLeastHours = 10.0 / 3600;
+// Shorter times count as this long: a few errors in a few seconds make no rate per hour.
 constexpr double kShortestHours = 1.0 / 6;
-// Where no time is known, what is called faulty would be so even if a day lay in between.
+// If no time is known, assume a whole day, so that no part is called faulty too easily.
 constexpr double kHoursIfUnknown = 24;
 
 struct Reading {
@@ -37,7 +38,7 @@ std::optional<std::uint64_t> count_of(std::string_view text) {
   return value;
 }
 
-// The part of a record that tells one link of a GPU from another.
+// The name that distinguishes the links of a GPU.
 std::string within(const PartRecord& record) {
   return record.kind == "nvlink" ? std::string(record.name("link")) : std::string();
 }
@@ -63,7 +64,7 @@ void collect(const Parts& parts, const CountersCatalog& catalog, const PartRecor
 }
 
 void sort_in_time(std::vector<Reading>& readings) {
-  // Insertion: the order in time is not total, and there are few.
+  // Insertion sort, because the order in time is not total, and there are few readings.
   for (std::size_t i = 1; i < readings.size(); ++i)
     for (std::size_t j = i; j > 0 && order_of(readings[j].line->time, readings[j - 1].line->time,
                                               true) == Order::before;
@@ -76,7 +77,7 @@ bool order_is_known(const Reading& a, const Reading& b) {
          order_of(a.line->time, b.line->time, true) != Order::cannot_tell;
 }
 
-// How many counters of one tool fell on their way to a report: several at once were cleared.
+// How many counters fell up to the same line: if several fell at once, they were cleared.
 using Falls = std::map<const LineRef*, int>;
 
 Falls falls_in(const SeriesMap& all) {
@@ -91,7 +92,7 @@ bool is_full(const CounterWidth& width, std::uint64_t value) {
   return (width.saturates || width.open) && value == width.most;
 }
 
-// One step, from a reading to the next.
+// Adds the step from one reading to the next.
 void step(const CounterWidth& width, const Reading& from, const Reading& to, int fell_together,
           Movement& movement) {
   if (!order_is_known(from, to)) {
@@ -120,7 +121,7 @@ std::optional<double> hours_between(const LineRef& from, const LineRef& to) {
   return hours >= kLeastHours ? std::optional(hours) : std::nullopt;
 }
 
-// What is full cannot rise, and so does not show that it stopped.
+// A full counter cannot rise, so it does not show that errors stopped.
 std::optional<double> still_for(const std::vector<Reading>& readings, const CounterWidth& width) {
   const Reading& end = readings.back();
   if (is_full(width, end.value)) return std::nullopt;
@@ -133,7 +134,7 @@ std::optional<double> still_for(const std::vector<Reading>& readings, const Coun
 Movement movement_of(const Series& series, const CounterWidth& width, const Phases& phases,
                      const Falls& falls) {
   const std::vector<Reading>& readings = series.readings;
-  // The last reading before the job is where the job's own time begins.
+  // Starts from the last reading before the job.
   std::size_t first = 0;
   while (first + 2 < readings.size() && phases.is_before(readings[first + 1].line->time)) ++first;
   Movement movement{.counter = series.counter, .spelling = series.spelling, .tool = series.tool};
@@ -188,7 +189,7 @@ void subtract(const std::vector<std::pair<std::string, Movement>>& all, Movement
       if (key == key_without_name + name) from.growth -= std::min(from.growth, other.growth);
 }
 
-// Several tools may have read the same counter: the one that tells most stays.
+// Several tools may have read the same counter: the most informative reading is kept.
 bool tells_more(const Movement& a, const Movement& b) {
   const auto worth = [](const Movement& m) {
     return std::make_tuple(!m.full_before, m.rate().has_value(), !m.order_unknown, !m.full,

@@ -1,5 +1,5 @@
-// What counters did between samples. A full counter tells only "at least", a smaller value that it
-// was cleared, and a value by itself nothing: it may be years old.
+// How counters changed between samples. A full counter shows only "at least", and a smaller value
+// shows that the counter was cleared. A value alone shows nothing: it may be years old.
 #pragma once
 
 #include <cstdint>
@@ -16,28 +16,29 @@ namespace faultline {
 
 struct Movement {
   const CounterMeaning* counter = nullptr;
-  std::string spelling;  // the tool's
+  std::string spelling;  // as the tool writes it
   std::string tool;
   std::string link;  // which of a GPU's NVLinks
   std::uint64_t growth = 0;
   std::uint64_t value = 0;   // the latest
-  bool at_least = false;     // it is full, or was cleared in between
+  bool at_least = false;     // the counter is full, or was cleared in between
   bool full = false;         // it can grow no further
-  bool full_before = false;  // nothing can be told: it was full all the time
+  bool full_before = false;  // it was full all the time, so growth is not known
   bool cleared = false;
-  bool order_unknown = false;   // nothing tells which sample came first
-  bool before_job = false;      // all of it
-  bool since_clear = false;     // one sample, and the tool says how long it has counted
+  bool order_unknown = false;   // it is not known which sample came first
+  bool before_job = false;      // all samples were taken before the job
+  bool since_clear = false;     // there is one sample, and the tool says since when it counts
   std::optional<double> hours;  // between the samples
-  std::optional<double> still;  // hours at the end in which it rose no more
+  std::optional<double> still;  // hours at the end without growth
   const LineRef* from = nullptr;
   const LineRef* to = nullptr;
 
-  // Growth per hour; nothing if no time is known.
+  // Growth per hour; nullopt if no time is known.
   std::optional<double> rate() const;
 };
 
-// Of all counters that these records (of one part) have at least two samples of.
+// Of all counters of which these records (of one part) have at least two samples, or one and its
+// age.
 std::vector<Movement> movements_of(const Parts& parts, const CountersCatalog& catalog,
                                    const Phases& phases,
                                    std::span<const PartRecord* const> records);

@@ -22,7 +22,7 @@ WorkersOf workers_by_process(const View& view) {
   return by_process;
 }
 
-// Processes with a communicator that nobody destroyed.
+// Processes with a communicator that was not destroyed.
 std::set<ProcessKey> unfinished_processes(const View& view) {
   std::set<ProcessKey> unfinished;
   for (std::size_t index : view.members)
@@ -31,8 +31,8 @@ std::set<ProcessKey> unfinished_processes(const View& view) {
   return unfinished;
 }
 
-// A process that drives several GPUs prints the number of the one that it speaks of; but its helper
-// threads print 0 whatever they speak of.
+// A process that drives several GPUs prints the number of the GPU that a line is about, but its
+// helper threads always print 0.
 std::vector<std::size_t> speaking(const View& view, const std::vector<std::size_t>& of_process,
                                   const RemarkingProcess& process, const Speaker& speaker) {
   if (of_process.size() < 2) return of_process;
@@ -46,13 +46,13 @@ bool may_lead_to(const Catalog& catalog, Cause cause, Cause effect) {
          catalog.explains(cause, effect, Relation::same_host);
 }
 
-// NCCL says of a segment of shared memory that it failed, whatever failed within. Where that was
-// CUDA, the segment was there.
+// NCCL reports a failed shared memory segment for any error within. If CUDA had failed before, the
+// segment was fine.
 bool wraps_another_error(const Sighting& sighting) {
   return sighting.signature->id == "nccl.shm.segment_failed";
 }
 
-// The same port, up again later.
+// The same port came up again later.
 bool recovered(const Sighting& lost, const RemarkingProcess& process) {
   if (lost.signature->cause != Cause::network_link_down) return false;
   const std::string_view device = lost.field("device");
@@ -63,7 +63,7 @@ bool recovered(const Sighting& lost, const RemarkingProcess& process) {
   });
 }
 
-// What processes warned of in lines of their own, with a frame that names them.
+// The warnings that processes printed in lines of their own, which name the process.
 using Warned = std::set<std::string>;
 
 Warned warned_in(const View& view) {
@@ -76,8 +76,9 @@ Warned warned_in(const View& view) {
   return warned;
 }
 
-// That a peer went away NCCL's log tells better, where there is one. What an exception quotes of
-// its own rank or host is told with the exception; of the other end it tells only this.
+// NCCL's log, if there is one, shows better that a peer went away. An error that an exception
+// quotes about its own rank or host is reported with the exception; only an error about the other
+// end is reported from the quotation.
 bool is_told_elsewhere(const View& view, const Sighting& seen) {
   if (seen.is_bare() && seen.signature != nullptr && !view.workers.all.empty() &&
       is(seen.signature->cause, Trait::comes_with_an_end))
@@ -165,7 +166,7 @@ class Sorting {
     }
   }
 
-  // Pasted, or quoted, beside the line itself.
+  // A pasted or quoted copy of a line that is here too.
   bool repeats_a_line(const Sighting& seen) const {
     return seen.is_bare() && !warned_.empty() &&
            warned_.contains(without_what_varies(seen.said->remark.text));
@@ -175,12 +176,12 @@ class Sorting {
     return process.endings.aborted && seen.said->order > process.endings.aborted_order;
   }
 
-  // Follows from what this process said before, or from its own end.
+  // It follows from an earlier line of this process, or from the process's own end.
   bool comes_too_late(const RemarkingProcess& process, const Sighting& seen,
                       const MessageSignature* first) const {
     if (seen.signature->severity < Severity::error) return false;
     if (after_its_abort(process, seen)) return true;
-    // Ranks that gave up waiting end, and close their connections.
+    // Ranks that gave up waiting end and close their connections.
     if (seen.signature->cause == Cause::network_peer_lost &&
         gave_up_.any_shortly_before(seen.said->first))
       return true;
@@ -193,7 +194,7 @@ class Sorting {
     const Cause cause = seen.signature->cause;
     if (seen.signature->severity < Severity::error) return false;
     if (all_clean_ || (ended_well && is(cause, Trait::comes_with_an_end))) return true;
-    // A port's trouble alone stops nothing.
+    // A port that goes down does not by itself stop a job.
     return cause == Cause::network_link_down &&
            (recovered(seen, process) || went_on(view_, seen)) && !failed_after(seen) &&
            !error_after(process, seen);

@@ -10,8 +10,8 @@
 namespace faultline {
 namespace {
 
-// What an exception quotes of NCCL means what it means in NCCL's own line, where that is of the
-// rank or its host: of the other end the exception does not tell.
+// An NCCL error that an exception quotes means the same as in NCCL's own line, if it is about the
+// rank or its host. If it is about the other end, the exception does not say whose fault it is.
 std::optional<SignatureMatch> meaning_of_quote(const View& view, const TorchSaying& saying) {
   constexpr std::string_view kQuote = "; last error: ";
   const std::size_t at = saying.exception ? saying.text.find(kQuote) : std::string::npos;
@@ -23,7 +23,7 @@ std::optional<SignatureMatch> meaning_of_quote(const View& view, const TorchSayi
   return blames == Blames::process || blames == Blames::host ? match : std::nullopt;
 }
 
-// More lines behind it are something that went on.
+// More lines after it show that the process went on.
 bool is_near_the_end(const View& view, const LineRef& line) {
   constexpr std::uint64_t kMostLinesAfter = 20;
   return view.job.sources().at(line.source).lines <= line.line + kMostLinesAfter;

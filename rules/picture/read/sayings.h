@@ -1,4 +1,4 @@
-// What a line of a rank means by the signatures, and what an exception quotes of NCCL.
+// What a rank's line means by the signatures, including the NCCL error that an exception quotes.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@ struct View;
 
 std::optional<SignatureMatch> meaning_of(const View& view, const TorchSaying& saying);
 
-// Meanings that were asked for: rules ask for the same lines. A view is one thread's.
+// Caches meanings, because rules ask for the same lines again. A view belongs to one thread.
 class Meanings {
  public:
   template <class Match>

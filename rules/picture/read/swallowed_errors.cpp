@@ -13,7 +13,8 @@ struct Range {
   Version first;
   Version last;
 };
-// The proxy's progress thread ends (2.18) or drops the operation (2.26); 2.28.3 tells it again.
+// The proxy's progress thread ends (2.18) or drops the operation (2.26); 2.28.3 reports errors
+// again.
 constexpr Range kSwallowing[] = {{{2, 18, 1}, {2, 18, 6}}, {{2, 26, 2}, {2, 27, 7}}};
 
 Version version_in(std::string_view text) {
@@ -30,7 +31,7 @@ Version version_in(std::string_view text) {
   return version;
 }
 
-// While a communicator is set up, errors are returned in all versions.
+// During the setup of a communicator, all versions return errors.
 bool met_in_transfer(const Sighting& sighting) {
   if (sighting.signature->cause == Cause::network_transport_error) return true;
   const auto& returned = sighting.said->returned;

@@ -1,5 +1,4 @@
-// NCCL versions in which an error of the network, met while data is on its way, reaches nobody: the
-// job hangs in silence.
+// NCCL versions that do not report a network error during a transfer: the job hangs in silence.
 #pragma once
 
 #include <string_view>

@@ -9,7 +9,7 @@ namespace faultline {
 namespace {
 
 constexpr std::int64_t kSecondUs = 1'000'000;
-constexpr std::int64_t kSilenceUs = 180 * kSecondUs;  // as rules/state/hardware.cpp has it
+constexpr std::int64_t kSilenceUs = 180 * kSecondUs;  // the same as in rules/state/hardware.cpp
 constexpr std::int64_t kRootWindowUs = 5 * kSecondUs;
 
 constexpr int kStoppedProcessing = 43;
@@ -33,7 +33,7 @@ std::optional<std::int64_t> gap_us(const ReadXid& from, const ReadXid& to) {
   return std::nullopt;
 }
 
-// Nothing where it cannot be told.
+// nullopt if it is not known.
 std::optional<std::int64_t> from_start(const ReadXid& from, const ReadXid& to) {
   ReadXid start = from;
   start.last = from.first;
@@ -53,7 +53,7 @@ bool is_consequence(const ReadXid& xid) {
          (xid.incident->caused_by && !xid.inferred);
 }
 
-// Where several could be the root: the worst of those that came within seconds of the first.
+// If several could be the root: the worst of those that came within seconds of the first.
 std::size_t root_of(const std::vector<ReadXid>& xids) {
   std::size_t first = SIZE_MAX;
   std::size_t root = SIZE_MAX;
@@ -71,7 +71,8 @@ std::size_t root_of(const std::vector<ReadXid>& xids) {
 }
 
 void conclude(GpuBurst& burst) {
-  // A program that ends leaves 43; alone it is the program's fault, behind something it is not.
+  // A program that ends leaves an Xid 43. Alone, it is the program's fault; after another Xid, it
+  // is not.
   for (std::size_t i = 1; i < burst.xids.size(); ++i)
     if (burst.xids[i].incident->code == kStoppedProcessing &&
         std::any_of(burst.xids.begin(), burst.xids.begin() + static_cast<std::ptrdiff_t>(i),
@@ -94,7 +95,7 @@ void conclude(GpuBurst& burst) {
   }
 }
 
-// Of several texts of one code the worst counts; of 154's the last.
+// Of several texts of one code, the worst counts; of Xid 154, the last.
 XidReading read(const Catalog& catalog, const XidMeaning& meaning, const XidIncident& incident) {
   if (incident.details.empty()) return read_xid(catalog, meaning, {});
   XidReading worst = read_xid(catalog, meaning, incident.details.front());
@@ -113,12 +114,12 @@ void sort(std::vector<ReadXid>& xids) {
   const bool one_source = std::ranges::all_of(xids, [&](const ReadXid& xid) {
     return xid.incident->source == xids.front().incident->source;
   });
-  // Within one source its own order is the best.
+  // Within one source, the order of its lines is the best.
   if (dated && !one_source)
     std::ranges::stable_sort(xids, {}, [](const ReadXid& xid) { return *xid.first.wall_us; });
 }
 
-// "caused by previous Xid 31", and no line of a 31: it was lost.
+// "caused by previous Xid 31" without a line of Xid 31: that line was lost.
 void add_inferred(const View& view, std::vector<ReadXid>& xids) {
   for (std::size_t i = 0; i < xids.size(); ++i) {
     const std::optional<int> cause = xids[i].incident->caused_by;

@@ -1,5 +1,5 @@
-// What a GPU reported within minutes is one event that several lines tell of: here they are put
-// together, and it is decided which of them the others follow from.
+// The Xids that a GPU reports within minutes are one event. Here they are joined, and it is decided
+// from which of them the others follow.
 #pragma once
 
 #include <map>
@@ -12,7 +12,7 @@
 
 namespace faultline {
 
-// Reports of one code, read with the catalog.
+// The reports of one Xid code, as the catalog explains them.
 struct ReadXid {
   const XidIncident* incident = nullptr;
   const XidMeaning* meaning = nullptr;
@@ -25,17 +25,17 @@ struct ReadXid {
 struct GpuBurst {
   std::string host;  // empty: not known
   std::string gpu;
-  std::vector<ReadXid> xids;    // as they came
-  std::size_t root = SIZE_MAX;  // of xids; SIZE_MAX: they are all consequences
-  EventTime since;              // what the root accounts for began then
-  std::string recovery;         // what the driver asked for last: GPU Reset Required
+  std::vector<ReadXid> xids;    // in the order in which they came
+  std::size_t root = SIZE_MAX;  // index into xids; SIZE_MAX: all are consequences
+  EventTime since;              // when the event of the root began
+  std::string recovery;         // the driver's last request: GPU Reset Required
   std::string recovery_action;
   const XidIncident* recovery_told = nullptr;
 
   bool has_root() const { return root < xids.size(); }
 };
 
-// By GPU and then in time, as far as it is known.
+// By GPU, then by time as far as it is known.
 std::vector<GpuBurst> gpu_bursts(const View& view);
 
 }  // namespace faultline

@@ -14,17 +14,17 @@ class Arrival {
   Arrival() = default;
   explicit Arrival(const View& view);
 
-  // Nothing of the job is expected any more: no log of it may grow, and all of its ranks that are
-  // known of were heard, or no new log has begun for long.
+  // No more lines of the job are expected: none of its logs may grow, and either all known ranks
+  // were heard or no new log has begun for stall_after.
   bool is_settled() const { return settled_; }
 
-  // No new log has begun for long.
+  // No new log has begun for stall_after.
   bool is_established() const { return established_; }
 
   // Lines of this source may still come.
   bool may_grow(std::uint32_t source) const { return source < growing_.size() && growing_[source]; }
 
-  // Until it is settled, if nothing more comes.
+  // How long until the job is settled if nothing more comes.
   std::chrono::seconds settles_in() const { return settles_in_; }
 
  private:

@@ -11,15 +11,15 @@ namespace {
 
 constexpr std::int64_t kSecondUs = 1'000'000;
 constexpr std::int64_t kMinuteUs = 60 * kSecondUs;
-// A job that stops because of something does so within this time.
+// A fault that stops a job does so within this time.
 constexpr std::int64_t kLongestDelayUs = 35 * kMinuteUs;
-// And a rank that hangs first, and then ends by itself, within this one.
+// A fault that first makes a rank hang makes it end within this time.
 constexpr std::int64_t kLongestHangUs = 180 * kMinuteUs;
-// What came so shortly before the processes may be what keeps them from starting.
+// A fault this shortly before the processes may keep them from starting.
 constexpr std::int64_t kLongStartUs = 60 * kMinuteUs;
-// What is told so soon after the end may have been there before it.
+// A fault that is reported this soon after the end may have been there before it.
 constexpr std::int64_t kEndUs = 3 * kSecondUs;
-constexpr int kCleanup = 45;  // the Xid of a process's end
+constexpr int kCleanup = 45;  // the Xid at the end of a process
 
 using Stamps = std::array<EventTime, 2>;
 
@@ -43,7 +43,7 @@ void keep_latest(Stamps& stamps, const EventTime& time) {
   if (!is_known(kept) || is_earlier(kept, time)) kept = time;
 }
 
-// Of the clocks that both have; after one of them is after.
+// By the clocks that both have. After any of the stamps counts as after.
 Order order_to(const EventTime& time, const Stamps& stamps, bool same_host) {
   Order order = Order::cannot_tell;
   for (const EventTime& stamp : stamps) {
@@ -68,7 +68,7 @@ EventTime moved_back(EventTime time, std::int64_t us) {
   return time;
 }
 
-// Nobody but the process itself made it end.
+// Whether the process ended by itself.
 bool chose_to_end(const ProcessExit& exit) {
   return exit.exit_code && *exit.exit_code > 0 && !exit.signal && !exit.told_to &&
          *exit.exit_code < 128;
@@ -114,7 +114,7 @@ void Phases::learn_calls(const View& view) {
   }
   for (const ProcessSeen& seen : view.job.processes().all())
     if (view.in_attempt(seen.process)) began_at(seen.first.time, seen.host);
-  // NCCL may date its warnings where no other line has a date.
+  // NCCL may date its warnings even if no other line has a date.
   for (const RemarkingProcess& process : view.job.remarks().processes())
     for (const SaidRemark& said : process.said)
       if (said.warns() && view.in_attempt(process.process)) keep_earliest(sign_, said.first.time);
@@ -143,7 +143,7 @@ void Phases::learn_torch(const View& view) {
     if (!crew.in_attempt(line.line)) continue;
     ends.push_back(line.line.time);
     keep_earliest(sign_, line.line.time);
-    // Who waits until a watchdog ends it has not lived until then.
+    // If watchdogs ended ranks, an exit does not show that the rank was working until then.
     if (timed_out || !chose_to_end(line.fact)) continue;
     for (std::size_t i = 0; i < lives_.size(); ++i) {
       const Worker& worker = view.workers.all[i];
@@ -155,7 +155,8 @@ void Phases::learn_torch(const View& view) {
   choose_end(ends);
 }
 
-// A launcher may have started the job again after what looked like its end.
+// A launcher may have restarted the job after what looked like its end, so an end before the last
+// call counts only if there is no later one.
 void Phases::choose_end(const std::vector<EventTime>& ends) {
   for (const EventTime& end : ends)
     if (order_to(end, last_call_, true) != Order::before) keep_earliest(ended_, end);
@@ -191,7 +192,7 @@ void Phases::learn_kernels(const View& view) {
 const std::vector<std::size_t>& Phases::lives_on(const std::string& host) const {
   if (host.empty()) return everyone_;
   if (const auto named = of_host_.find(host); named != of_host_.end()) return named->second;
-  // In a container NCCL prints the container's name; then the sender knows the machine's.
+  // In a container NCCL prints the container's name, but the sender knows the machine's.
   const auto sent = of_sender_.find(host);
   return unnamed_.empty() && sent != of_sender_.end() ? sent->second : unnamed_;
 }
@@ -206,7 +207,7 @@ Order Phases::order_to_beginning(const EventTime& time, const std::string& host)
 
 bool Phases::is_before(const EventTime& time, const std::string& host) const {
   if (has_members_) return order_to_beginning(time, host) == Order::before;
-  // Of ranks that never came to have a communicator.
+  // No rank made a communicator.
   return order_to(moved_back(time, -kLongStartUs), begun_, false) == Order::before;
 }
 
@@ -229,7 +230,8 @@ bool Phases::is_outlived(const Sighted& sighted) const {
   return any;
 }
 
-// Where no clock of the wall tells: lines of the same log that name processes of the job.
+// Used if no wall clock decides: compares with lines of the same log that name processes of the
+// job.
 Phase Phases::by_kernel(const Sighted& sighted) const {
   if (!sighted.log || !sighted.time.uptime_us) return Phase::cannot_tell;
   const auto known = named_.find(*sighted.log);
@@ -250,10 +252,10 @@ Phase Phases::of(const Sighted& sighted) const {
   if (order_to_beginning(time, sighted.host) == Order::after ||
       order_to(time, sign_, false) == Order::after)
     return order_to(time, first_call_, false) == Order::before ? Phase::starting : Phase::during;
-  // Shortly before the first that is known of the attempt, and no line tells of its beginning.
+  // Shortly before the first sign of the attempt, and no line shows when it began.
   if (order_to(moved_back(time, -kLongStartUs), sign_, false) == Order::after) return Phase::during;
-  // Of a stamp without a zone: hosts of one cluster mostly keep the same one. Where that puts it
-  // into the attempt, it is no accident.
+  // If only one side's stamps have a zone: hosts of one cluster mostly use the same zone. If that
+  // puts the stamp into the attempt, it is no accident.
   Sighted there = sighted;
   there.time.zone_assumed = !time.zone_assumed;
   const bool in_attempt =

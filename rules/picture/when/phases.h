@@ -1,6 +1,6 @@
-// When the attempt ran, worked out once from every dated line of it, of NCCL, PyTorch and
-// launchers: with both ends, as far as lines tell. Everything that asks whether something was
-// before the job, during it or after it asks here.
+// When the attempt ran, worked out once from every dated line of NCCL, PyTorch and launchers: its
+// beginning and its end, as far as lines show them. All rules that ask whether something was
+// before, during or after the job ask here.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@ namespace faultline {
 
 struct View;
 
-// A boot of a host as one log tells of it: its uptimes can be compared.
+// A boot of a host in one log. Uptimes within it can be compared.
 struct BootOfLog {
   std::uint32_t source = 0;
   std::string spoken_host;
@@ -27,13 +27,13 @@ struct BootOfLog {
 };
 BootOfLog boot_of(const View& view, const std::string& spoken_host, const LineRef& line);
 
-// What is to be placed in time.
+// A sighting to be placed in time.
 struct Sighted {
-  EventTime time;                // of its last line
+  EventTime time;                // of the last line
   std::string host;              // empty: not known
-  std::vector<int> ranks;        // whom it could hold up; empty: all of the host
-  std::optional<BootOfLog> log;  // that it stands in, if that is a kernel's
-  bool lasts = false;            // it stays so: nobody outlives it
+  std::vector<int> ranks;        // ranks that it could hold up; empty: all ranks of the host
+  std::optional<BootOfLog> log;  // the kernel log that has the line, if any
+  bool lasts = false;            // the condition lasts, so no rank can outlive it
 };
 
 class Phases {
@@ -43,23 +43,23 @@ class Phases {
 
   Phase of(const Sighted& sighted) const;
 
-  // Whether that was surely before the first line of the attempt.
+  // Whether the time is surely before the first line of the attempt.
   bool is_before(const EventTime& time, const std::string& host = "") const;
 
  private:
-  // The earliest or latest of stamps with a zone and of those without, which have no order.
+  // The earliest or latest stamp with a zone, and the one without. The two cannot be compared.
   using Stamps = std::array<EventTime, 2>;
 
   struct Life {
     int rank = -1;
     Stamps called;  // its last call
-    Stamps acted;   // it ended by itself
+    Stamps acted;   // when it ended by itself
   };
-  // Uptimes of lines that name processes of the job.
+  // Uptimes of kernel lines that name processes of the job.
   struct Named {
     std::int64_t first_us = 0;
     std::int64_t last_us = 0;
-    std::optional<std::int64_t> cleaned_up_us;  // after the first of them
+    std::optional<std::int64_t> cleaned_up_us;  // of the first cleanup
   };
 
   void learn_calls(const View& view);
@@ -73,12 +73,12 @@ class Phases {
   Phase by_kernel(const Sighted& sighted) const;
   const std::vector<std::size_t>& lives_on(const std::string& host) const;
 
-  Stamps begun_;                            // of the attempt
+  Stamps begun_;                            // the beginning of the attempt
   std::map<std::string, Stamps> begun_on_;  // by host
-  Stamps sign_;                             // the earliest of any kind
+  Stamps sign_;                             // the earliest sign of the attempt, of any kind
   Stamps first_call_;
   Stamps last_call_;
-  Stamps ended_;  // the first that was told of its end
+  Stamps ended_;  // the first report of its end
   bool has_members_ = false;
   std::vector<Life> lives_;  // by worker
   std::map<std::string, std::vector<std::size_t>> of_host_;

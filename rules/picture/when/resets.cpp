@@ -6,7 +6,7 @@ namespace faultline {
 namespace {
 
 constexpr int kRecoveryAction = 154;
-constexpr std::int64_t kBeforeUs = 30'000'000;  // a reset takes as long
+constexpr std::int64_t kBeforeUs = 30'000'000;  // a reset takes this long
 constexpr std::int64_t kAfterUs = 5'000'000;
 
 bool is_reset(const XidIncident& incident) {

@@ -1,5 +1,5 @@
-// GPUs that somebody reset, as the driver tells when it is done (Xid 154 to None): links to them go
-// down and come up, and their peers and switches print errors of it.
+// GPUs that were reset, by the driver's line when a reset is done (Xid 154 to None). A reset takes
+// links of the GPU down and up, and peers and switches print errors about it.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace faultline {
 
-// The GPU of this log whose reset was about then; empty: none was. `but`: not this one.
+// The GPU of this log that was reset at about that time; empty: none. `but`: a GPU to leave out.
 std::string reset_near(const View& view, std::uint32_t source, const std::string& spoken_host,
                        std::uint64_t boot, const EventTime& time, const std::string& but = "");
 

@@ -8,8 +8,8 @@
 namespace faultline {
 namespace {
 
-// A kill for memory is a SIGKILL; what the kernel tells of a fault of a program ends in a signal
-// for faults. Nothing else that it tells of a process ends it.
+// An out-of-memory kill is a SIGKILL, and a program fault that the kernel reports ends in a fault
+// signal. Nothing else that the kernel reports about a process ends it.
 bool fits(Cause cause, int signal) {
   constexpr int kKill = 9;
   constexpr int kFaults[] = {4, 5, 7, 8, 11};
@@ -18,8 +18,8 @@ bool fits(Cause cause, int signal) {
          std::ranges::find(kFaults, signal) != std::ranges::end(kFaults);
 }
 
-// Launchers look every few seconds, and their tables are printed when all have ended. Where one of
-// the stamps has no zone, it may be any.
+// Launchers check every few seconds, and print their tables when all processes have ended. If only
+// one stamp has a zone, the other may be in any.
 bool may_be_one_moment(const EventTime& kernels, const EventTime& launchers) {
   constexpr std::int64_t kLongestUs = std::int64_t{10} * 60 * 1'000'000;
   constexpr std::int64_t kZonesUs = std::int64_t{14} * 3600 * 1'000'000;
@@ -38,7 +38,7 @@ EndedProcesses::EndedProcesses(const View& view, const std::vector<KernelSightin
     const auto [known, is_new] = by_pid_.try_emplace(end.pid, &exit);
     if (is_new || known->second == nullptr || end.ranks.empty()) continue;
     const std::vector<int>& ranks = known->second->fact.ranks;
-    known->second = ranks.empty() || ranks == end.ranks ? &exit : nullptr;  // its table tells more
+    known->second = ranks.empty() || ranks == end.ranks ? &exit : nullptr;  // the table says more
   }
   if (by_pid_.empty()) return;
   for (const KernelSighting& sighting : sightings)

@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kMostHosts = 16384;
 constexpr std::size_t kMostDigits = 9;
 
-// "[1-2]" as "1", "2", each as wide as the list writes it.
+// "1-2" -> "1", "2", each with as many digits as the list writes.
 std::vector<std::string> numbers_in(std::string_view text) {
   std::vector<std::string> numbers;
   while (!text.empty()) {
@@ -36,7 +36,7 @@ std::vector<std::string> numbers_in(std::string_view text) {
   return numbers;
 }
 
-// One name, of which brackets stand for several.
+// The names that one name with brackets stands for.
 std::vector<std::string> names_in(std::string_view text) {
   std::vector<std::string> names{""};
   while (!text.empty()) {

@@ -1,5 +1,5 @@
-// A process by its number. The number counts only on its machine or in its container: pods of one
-// job have equal ones.
+// A process by its pid. A pid is unique only on its machine or in its container: pods of one job
+// have equal ones.
 #pragma once
 
 #include <compare>
@@ -13,12 +13,12 @@
 namespace faultline {
 
 struct HostPid {
-  std::string host;  // empty: no line tells it; then only the source does
+  std::string host;  // empty: not known; then only the source identifies the machine
   std::uint32_t source = 0;
   std::int64_t pid = 0;  // 0: not known
 };
 
-// `printed_host`: as the line names it; else the host of its source.
+// `printed_host`: as the line names it; if empty, the host of the source is used.
 HostPid host_pid(const JobState& job, const std::string& printed_host, std::uint32_t source,
                  std::int64_t pid);
 
@@ -27,7 +27,7 @@ class NamedPids {
  public:
   void add(const HostPid& process);
 
-  // Where both hosts are known, they decide; else the two must stand in one source.
+  // If both hosts are known, they must be equal; else both lines must be in the same source.
   bool contains(const HostPid& process) const;
 
  private:

@@ -1,5 +1,4 @@
-// Whose kernels were heard: what a kernel would have said of a host that is not here did not
-// happen.
+// The hosts whose kernel logs are here: a kernel message that is not there did not happen.
 #pragma once
 
 #include <set>
@@ -9,7 +8,7 @@
 
 namespace faultline {
 
-// "" stands for a log of which no line tells the host.
+// "" stands for a log whose host is not known.
 std::set<std::string> hosts_with_kernel_log(const View& view);
 
 }  // namespace faultline

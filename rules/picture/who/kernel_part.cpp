@@ -15,7 +15,7 @@ namespace {
 
 using Standing = KernelPart::Standing;
 
-// A port's error and the loss of what is below it are told within this time.
+// The error of a port and the loss of the device below it are reported within this time.
 constexpr std::int64_t kLostTogetherUs = 10'000'000;
 
 Standing standing_of_host(const View& view, const std::string& host) {
@@ -26,7 +26,7 @@ Standing standing_of_host(const View& view, const std::string& host) {
     if (worker.host == host || worker.sender_host == host) return Standing::of_the_job;
     unnamed |= worker.host.empty();
   }
-  // Ranks that no line was seen of are somewhere.
+  // Ranks without any line may run here.
   const bool unseen = view.workers.expected > static_cast<int>(workers.size());
   return unnamed || unseen ? Standing::perhaps : Standing::bystander;
 }
@@ -70,8 +70,8 @@ std::string gpu_lost_with(const View& view, const KernelSighting& sighting) {
   return lost.size() == 1 ? *lost.begin() : std::string();
 }
 
-// The same address exists on every machine of a cluster. If the machine is not known, the rank that
-// is waited for settles it.
+// The same address exists on every machine of a cluster. If the machine is not known, the only
+// owner that is behind is taken.
 void settle_by_who_is_behind(const View& view, std::vector<std::size_t>& owners) {
   std::vector<std::size_t> settled;
   for (std::size_t worker : owners)
@@ -79,7 +79,7 @@ void settle_by_who_is_behind(const View& view, std::vector<std::size_t>& owners)
   if (settled.size() == 1) owners = settled;
 }
 
-// Empty: no rank of the job has it.
+// nullopt: no rank of the job has it, and it need not be a GPU.
 std::optional<KernelPart> gpu_part(const View& view, const KernelSighting& sighting,
                                    const std::string& address) {
   KernelPart part = host_part(view, sighting.host);
@@ -115,7 +115,7 @@ std::optional<KernelPart> gpu_part(const View& view, const KernelSighting& sight
 
 bool names_device(const std::vector<std::string>& list, const KernelDevices::Names& nic) {
   return std::ranges::any_of(list, [&](const std::string& item) {
-    // NICs that are merged stand joined: "mlx5_0:1+mlx5_1:1".
+    // Merged NICs are joined: "mlx5_0:1+mlx5_1:1".
     std::string_view rest = item;
     while (!rest.empty()) {
       const std::string_view one = rest.substr(0, rest.find('+'));
@@ -127,7 +127,7 @@ bool names_device(const std::vector<std::string>& list, const KernelDevices::Nam
   });
 }
 
-// Whether the driver, or a tool, spoke of a GPU at this address.
+// Whether an Xid of a GPU at this address was reported.
 bool is_known_gpu(const View& view, const std::string& host, const std::string& address) {
   return std::ranges::any_of(view.job.hardware().xids(), [&](const XidIncident& incident) {
     return incident.gpu == address &&
@@ -135,7 +135,7 @@ bool is_known_gpu(const View& view, const std::string& host, const std::string& 
   });
 }
 
-// Whether lines tell at which addresses all these devices are, and none of them is at this one.
+// Whether the addresses of all these devices are known, and none is this one.
 bool are_elsewhere(const KernelDevices& devices, const std::string& host,
                    const std::vector<std::string>& listed, const std::string& pci) {
   if (pci.empty() || listed.empty()) return false;
@@ -156,7 +156,7 @@ Standing standing_of_nic(const View& view, const KernelDevices& devices, const s
     const auto& rdma = view.job.addresses().devices_of(process);
     const auto& sockets = view.job.addresses().devices_of(process, "Socket");
     if (names_device(rdma, nic) || names_device(sockets, nic)) return Standing::of_the_job;
-    // An interface that is not listed may belong to a device that is.
+    // An interface that is not listed may belong to a listed device.
     told |= (!rdma.empty() && !nic.device.empty()) ||
             (nic.netdev.empty() && are_elsewhere(devices, host, rdma, nic.pci)) ||
             (rdma.empty() && !sockets.empty() && !nic.netdev.empty());
@@ -164,7 +164,8 @@ Standing standing_of_nic(const View& view, const KernelDevices& devices, const s
   return told ? Standing::bystander : Standing::perhaps;
 }
 
-// The port of the NIC as the job's processes list it: mlx5_5:1. Empty: they list none, or several.
+// The port of the NIC, as the job's processes list it (mlx5_5:1). Empty: they list none, or
+// several.
 std::string listed_port(const View& view, const std::string& host, const std::string& device) {
   std::set<std::string> ports;
   for (std::size_t index : view.workers.perhaps_on(host))
@@ -178,7 +179,7 @@ std::string listed_port(const View& view, const std::string& host, const std::st
   return ports.size() == 1 ? *ports.begin() : std::string();
 }
 
-// By its names.
+// Judged by its names.
 bool is_for_rdma(const KernelDevices::Names& nic) {
   constexpr std::string_view kPrefixes[] = {"ib", "hsn", "rdma", "roce"};
   return !nic.device.empty() || std::ranges::any_of(kPrefixes, [&](std::string_view prefix) {
@@ -186,7 +187,7 @@ bool is_for_rdma(const KernelDevices::Names& nic) {
   });
 }
 
-// An Ethernet name of an RDMA device, and an interface of IPoIB, carry other traffic as well.
+// The Ethernet interface of an RDMA device and an IPoIB interface carry other traffic too.
 KernelPart nic_part(const View& view, const KernelDevices& devices, const KernelSighting& sighting,
                     const KernelDevices::Names& nic) {
   KernelPart part = host_part(view, sighting.host);
@@ -200,7 +201,7 @@ KernelPart nic_part(const View& view, const KernelDevices& devices, const Kernel
   part.subject.nics = {
       gpu_name(sighting.host, nic.device.empty() && nic.netdev.empty() ? nic.pci : part.name)};
   part.standing = standing_of_nic(view, devices, sighting.host, nic, part.standing);
-  // Where no job is known, that says it all of what nothing but a job's traffic uses.
+  // If no ranks are known, that is doubt enough for a NIC that only jobs use.
   const bool carries_jobs = sighting.signature->blames == Blames::port || is_for_rdma(nic);
   if (part.standing == Standing::perhaps && !(view.workers.all.empty() && carries_jobs))
     part.doubts.push_back(Ground::use_unknown);
@@ -234,7 +235,7 @@ KernelPart device_part(const View& view, const KernelDevices& devices,
   part.key = "pci " + where;
   part.name = where.empty() ? std::string("a device")
                             : (address.empty() ? "PCIe port " : "the device at ") + where;
-  // The driver's word: a GPU, and no rank's.
+  // The driver says that it is a GPU, and it is no rank's.
   const bool is_gpu = sighting.field("driver") == "nvidia" ||
                       (!address.empty() && is_known_gpu(view, sighting.host, address));
   const bool others_gpu = is_gpu && !view.workers.all.empty() &&
@@ -266,8 +267,8 @@ KernelPart process_part(const View& view, const EndedProcesses& ended,
     }
     return part;
   }
-  // The kernel counts processes of the host; NCCL may print a container's own count. Where the two
-  // agree on a host that is the job's, it is the rank.
+  // The kernel prints pids of the host; NCCL may print those of its container. If both agree on a
+  // host of the job, it is the rank.
   if (part.standing == Standing::of_the_job && is_counted_by_host(pid))
     for (std::size_t index : view.workers.perhaps_on(sighting.host)) {
       if (view.workers.all[index].pid != pid) continue;

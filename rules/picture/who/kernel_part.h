@@ -13,17 +13,17 @@ namespace faultline {
 struct KernelPart {
   // How the part belongs to the job.
   enum class Standing {
-    of_the_job,  // a rank's process or GPU, a NIC that it uses, its host
-    perhaps,     // on a host of the job, and nothing tells whether the job needs it
+    of_the_job,  // a rank's process, its GPU, a NIC that it uses, its host
+    perhaps,     // on a host of the job; it is not known whether the job needs it
     bystander,
   };
 
-  std::string key;   // equal for one part
+  std::string key;   // the same for all lines about one part
   std::string name;  // for titles: "GPU 0000:3b:00.0", "mlx5_2", "the device at 0000:65:00.0"
-  std::string gpu;   // its address, if it is one
+  std::string gpu;   // the address, if the part is a GPU
   Subject subject;
   Standing standing = Standing::perhaps;
-  std::vector<Ground> doubts;    // whether it is the job's
+  std::vector<Ground> doubts;    // about whether the part is the job's
   const LineRef* tie = nullptr;  // the line that ties it to its rank
 };
 

@@ -6,8 +6,8 @@
 namespace faultline {
 namespace {
 
-// The same address exists on every machine of a cluster. If the machine is not known, the rank that
-// is waited for settles it.
+// The same address exists on every machine of a cluster. If the machine is not known, the only
+// candidate that is behind is taken.
 void settle_by_who_is_behind(const View& view, GpuMembership& membership) {
   if (membership.kind != GpuMembership::Kind::host_unknown || membership.workers.size() < 2) return;
   std::vector<std::size_t> settled;
@@ -18,8 +18,8 @@ void settle_by_who_is_behind(const View& view, GpuMembership& membership) {
 
 }  // namespace
 
-// Ranks that no line was seen of are somewhere: where launchers give ranks out in blocks, on the
-// hosts of their blocks, else on any host without a rank.
+// Ranks without any line run somewhere: if launchers give out ranks in blocks, on the hosts of
+// their blocks; else on any host without a rank.
 bool Memberships::may_have_unseen_ranks(const std::string& host) {
   const Workers& workers = view_.workers;
   if (workers.expected <= static_cast<int>(workers.all.size()) || host.empty()) return false;
@@ -32,7 +32,7 @@ bool Memberships::may_have_unseen_ranks(const std::string& host) {
   return false;
 }
 
-// Processes of the job were seen, and none of them there.
+// Processes of the job were seen, but none on this host.
 bool Memberships::is_host_without_process(const std::string& host) {
   if (!process_hosts_) {
     process_hosts_.emplace();
@@ -56,7 +56,7 @@ GpuMembership Memberships::of(const std::string& host, const std::string& gpu) {
     if (workers[i].gpu == gpu) membership.workers.push_back(i);
   }
   using Kind = GpuMembership::Kind;
-  // Two ranks on one GPU are possible; two machines of one name are not.
+  // Two ranks may share a GPU, but two machines cannot have the same name.
   std::set<std::string> machines;
   for (std::size_t i : membership.workers) machines.insert(workers[i].host);
   if (membership.workers.empty())

@@ -1,4 +1,4 @@
-// Whether and how a GPU that a kernel speaks of belongs to the job.
+// Whether, and how, a GPU in a kernel log belongs to the job.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,7 @@ struct GpuMembership {
     host_unknown,
     gpu_unknown,
     no_ranks,
-    unseen_rank,  // no rank was seen on it, and ranks that nobody saw may be there
+    unseen_rank,  // no rank was seen on it, but ranks that were not seen may be there
     bystander,
   };
   Kind kind = Kind::no_ranks;
@@ -37,7 +37,7 @@ class Memberships {
   bool is_host_without_process(const std::string& host);
 
   const View& view_;
-  // Worked out once somebody asks.
+  // Computed at the first use.
   std::optional<RankHosts> rank_hosts_;
   std::optional<std::set<std::string>> process_hosts_;
 };

@@ -7,7 +7,7 @@
 namespace faultline {
 namespace {
 
-// Ranks that no line was seen of are somewhere.
+// False if ranks were not seen, because they may be on any host.
 bool hosts_are_known(const View& view) {
   return view.workers.expected <= static_cast<int>(view.workers.all.size()) &&
          !view.workers.by_host.contains("");
@@ -93,7 +93,7 @@ Owner owner_of_process(const View& view, const std::string& host,
   const auto is_of_a_rank = [&](std::int64_t pid) { return of_ranks.contains(pid); };
   if (std::ranges::any_of(pids, is_of_a_rank)) return Owner::ranks;
   if (!std::ranges::all_of(of_ranks, is_counted_by_host)) return Owner::unknown;
-  // The kernel counts as these processes do, if it has named one of them.
+  // The kernel and these processes use the same pids if the kernel has named one of the processes.
   const bool counts_alike =
       std::ranges::any_of(view.job.hardware().xids(), [&](const XidIncident& incident) {
         return view.job.host_of(incident.spoken_host, incident.source) == host &&

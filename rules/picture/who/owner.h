@@ -1,4 +1,4 @@
-// Whose a part is: whether the job runs on its host, and which ranks use it.
+// The owner of a part: whether the job runs on its host, and which ranks use it.
 #pragma once
 
 #include <cstdint>
@@ -17,15 +17,15 @@ namespace faultline {
 
 enum class Owner {
   ranks,      // these ranks use it
-  host,       // the job runs on its host; no line tells which ranks use it
-  unknown,    // it is not known whose it is, or what the job runs on
+  host,       // the job runs on its host; it is not known which ranks use it
+  unknown,    // it is not known whose it is, or where the job runs
   bystander,  // no rank was seen there
 };
 
 struct Ownership {
   Owner owner = Owner::unknown;
   std::vector<std::size_t> workers;  // indices into view.workers.all
-  std::optional<Ground> doubt;       // whether it is the job's
+  std::optional<Ground> doubt;       // about whether it is the job's
 
   bool part_of_job() const { return owner != Owner::bystander; }
 };
@@ -33,7 +33,7 @@ struct Ownership {
 Ownership owner_of_host(const View& view, const std::string& host);
 Ownership owner_of_gpu(const View& view, const std::string& host, const std::string& pci);
 
-// Which ranks made connections over which NIC, by the lines that tell of them.
+// Which ranks made connections over which NIC.
 class NicUsers {
  public:
   explicit NicUsers(const View& view);
@@ -46,27 +46,27 @@ class NicUsers {
     std::string port;  // empty: the line names none
     std::size_t worker = 0;
   };
-  std::map<std::pair<std::string, std::string>, std::vector<Use>> by_device_;  // and its host
+  std::map<std::pair<std::string, std::string>, std::vector<Use>> by_device_;  // by host and device
 };
 
 Ownership owner_of_port(const View& view, const NicUsers& users, const NetworkPort& port);
 
-// Whose process a kernel names by its pid. `host`: the job runs there, and no rank has this pid; it
-// may still be a rank in a container, which counts pids of its own.
+// The owner of a process that a kernel names by its pid. Owner::host: the job runs there, and no
+// rank has this pid; it may still be a rank in a container, which has pids of its own.
 Owner owner_of_process(const View& view, const std::string& host,
                        const std::set<std::int64_t>& pids);
 
-// Processes of a host that train have higher numbers; lower ones are a container's own count.
+// Whether the pid looks like the host's count: training processes have high pids there. Low pids
+// are a container's own.
 bool is_counted_by_host(std::int64_t pid);
 
-// Hosts that ranks of the job run on.
+// Hosts on which ranks of the job run.
 std::set<std::string> hosts_of_job(const View& view);
 
 void add_owner(const View& view, const Ownership& ownership, const std::string& host,
                Subject& subject);
 
-// Whether a communicator of several hosts in which everybody waits has members on this host, and
-// nobody was found late.
+// Whether no rank is behind, and a communicator of several hosts has members on this host.
 bool crosses_a_stall(const View& view, const std::string& host);
 
 }  // namespace faultline

@@ -5,7 +5,7 @@
 namespace faultline {
 namespace {
 
-// No block: they are not given out in blocks of that many.
+// Empty if ranks are not given out in blocks of this size.
 RankHosts in_blocks_of(const View& view, int block) {
   std::map<int, std::string> hosts;
   std::map<std::string, int> blocks;
@@ -38,7 +38,8 @@ RankHosts rank_hosts(const View& view) {
   for (const Worker& worker : view.workers.all)
     if (worker.rank >= 0 && !worker.host.empty()) most = std::max(most, ++on_host[worker.host]);
   const int ranks = view.workers.expected;
-  // The smallest that fits: with more it could only be by chance that no host has more.
+  // The smallest size that fits: with larger blocks, it would be chance that no host has more
+  // ranks.
   for (int block = std::max(most, 1); block <= ranks && block < 2 * most + 1; ++block) {
     if (ranks % block != 0) continue;
     RankHosts hosts = in_blocks_of(view, block);

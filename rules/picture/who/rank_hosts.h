@@ -1,4 +1,4 @@
-// On which host a rank runs that no line tells of: launchers give each host a block of ranks.
+// The host of a rank without any line, as far as launchers give each host a block of ranks.
 #pragma once
 
 #include <map>
@@ -10,7 +10,7 @@
 namespace faultline {
 
 struct RankHosts {
-  int block = 0;  // ranks of a host; 0: they are not given out in blocks
+  int block = 0;  // ranks per host; 0: they are not given out in blocks
   std::map<int, std::string> host_of_block;
   std::map<std::string, int> block_of_host;
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kMostNames = 4;
 
-// Init lines print 0x and as many digits as there are; so do reports, once they are read.
+// Ids are compared as numbers if both have the form 0x….
 bool same_id(std::string_view a, std::string_view b) {
   auto number = [](std::string_view text) -> std::optional<std::uint64_t> {
     if (!text.starts_with("0x")) return std::nullopt;
@@ -24,7 +24,7 @@ bool same_id(std::string_view a, std::string_view b) {
   return a == b || (value && value == number(b));
 }
 
-// The worker that a rank of a communicator is, by Init lines.
+// The worker of a communicator's rank, by Init lines.
 const Worker* worker_by_init(const View& view, const std::string& communicator, int rank,
                              std::int64_t pid) {
   if (communicator.empty()) return nullptr;
@@ -60,7 +60,7 @@ bool same_process(const ReportedProcess& a, const ReportedProcess& b) {
          (a.cuda_device == b.cuda_device || a.cuda_device < 0 || b.cuda_device < 0);
 }
 
-// The rank that the communicator of all ranks gives a process.
+// The rank of a process in the communicator of all ranks.
 int rank_in_world(const View& view, const ReportedProcess& process, int world) {
   const JobReport* report = view.job.reports().latest();
   if (report == nullptr || process.pid == 0) return -1;

@@ -21,7 +21,8 @@ class Expected {
  public:
   explicit Expected(int by_nccl) : expected_(by_nccl) {}
 
-  // The largest that is told: groups are parts of the job, and so is what an old script started.
+  // The largest number counts: groups are parts of the job, and old scripts may have started fewer
+  // ranks.
   void tell(std::int64_t ranks, const LineRef* line) {
     if (ranks <= expected_ || ranks > kMaxRanks) return;
     expected_ = static_cast<int>(ranks);
@@ -50,7 +51,7 @@ bool is_the_whole_job(const TorchGroup& group) {
   return group.description == "default_pg" || group.name == "0";
 }
 
-// What one rank gives and what all of them get, or the other way round.
+// The ratio of the larger to the smaller buffer of an AllGather or ReduceScatter.
 std::int64_t members_of_group(const WatchdogTimeout& timeout) {
   const std::uint64_t in = timeout.numel_in.value_or(0);
   const std::uint64_t out = timeout.numel_out.value_or(0);
@@ -83,7 +84,7 @@ void ask_launchers(const Setup& setup, Expected& expected) {
   }
 }
 
-// The largest communicator that ncclras lists is that of all ranks.
+// The largest communicator that ncclras lists is taken for that of all ranks.
 void ask_ras(const Reports& reports, Expected& expected) {
   if (const JobReport* report = reports.latest()) expected.tell(report->largest, nullptr);
 }
@@ -95,8 +96,9 @@ void hear_torch(const JobState& job, std::set<int>& heard) {
     heard.insert(exit.fact.ranks.begin(), exit.fact.ranks.end());
 }
 
-// A script may print which rank's steps they are, and of how many: "[rank 3/8] step 120 loss 2.3".
-// Labels of which some tell another number are those of another start, or count within a host.
+// A script may print the rank and the number of ranks with its steps: "[rank 3/8] step 120 loss
+// 2.3". If the totals differ, some labels are from another start, or count within a host; then none
+// is used.
 void hear_trainings(const JobState& job, RollCall& roll, Expected& expected) {
   std::set<int> heard;
   std::set<std::string> totals;
@@ -118,7 +120,7 @@ void hear_trainings(const JobState& job, RollCall& roll, Expected& expected) {
   expected.tell(total, line);
 }
 
-// A file that is named after a rank was sent, whatever is in it.
+// A file named after a rank counts as heard, whatever is in it.
 void hear_files(const JobState& job, std::set<int>& heard) {
   for (const SourceState& state : job.sources().all()) {
     const int rank =
@@ -127,14 +129,14 @@ void hear_files(const JobState& job, std::set<int>& heard) {
   }
 }
 
-// A launcher, or whoever sent its log, may have said which rank a process is.
+// A launcher, or the sender of a log, may have said which rank a process is.
 void hear_processes(const JobState& job, std::set<int>& heard) {
   for (const ProcessSeen& seen : job.processes().all())
     if (seen.launcher_rank >= 0) heard.insert(seen.launcher_rank);
 }
 
-// Ranks count from 0, so that between those that a launcher numbered there are others. 0: it
-// numbered none, or one.
+// The number of ranks, by the highest rank that a launcher gave a process: ranks count from 0. 0:
+// it numbered at most one.
 std::int64_t numbered(const JobState& job) {
   std::set<int> ranks;
   hear_processes(job, ranks);
@@ -154,7 +156,7 @@ std::vector<int> RollCall::unheard() const {
 RollCall roll_call(const JobState& job, const Workers& workers, int attempts) {
   RollCall roll;
   Expected expected(workers.expected);
-  std::size_t nameless = 0;  // processes whose rank nothing tells
+  std::size_t nameless = 0;  // processes whose rank is not known
   for (const Worker& worker : workers.all) {
     if (worker.rank >= 0)
       roll.heard.insert(worker.rank);
@@ -173,7 +175,7 @@ RollCall roll_call(const JobState& job, const Workers& workers, int attempts) {
       else if (workers.all.empty())
         ++nameless;
     }
-    // Of NCCL's ranks a file may be there and the rank still not have come.
+    // Not if NCCL's ranks are known: a rank may have a file and still not have come.
     if (workers.all.empty()) {
       hear_files(job, roll.heard);
       hear_processes(job, roll.heard);
@@ -184,7 +186,7 @@ RollCall roll_call(const JobState& job, const Workers& workers, int attempts) {
   roll.expected = expected.expected();
   roll.told_by = expected.line();
   if (roll.expected > 0) std::erase_if(roll.heard, [&](int rank) { return rank >= roll.expected; });
-  // The nameless may be some of those that something else has named.
+  // Processes without a rank may be ranks that another witness has named.
   const std::size_t known = workers.all.empty() ? nameless : workers.all.size();
   roll.seen =
       static_cast<int>(nameless == 0 ? roll.heard.size() : std::max(known, roll.heard.size()));

@@ -1,7 +1,7 @@
-// Who is of the job: how many ranks it has, whoever tells, and which of them anything was heard of.
+// The ranks of the job: how many there are, by any witness, and which of them were heard.
 //
-// A rank of which nothing was heard has sent nothing. That is no reason to blame it: it is asked
-// for.
+// A rank that was not heard has sent nothing. That is no reason to blame it; the answer asks for
+// its log.
 #pragma once
 
 #include <optional>
@@ -14,18 +14,18 @@
 namespace faultline {
 
 struct RollCall {
-  int expected = 0;  // ranks of the job; 0: nothing tells
-  int seen = 0;      // ranks and processes of which something was heard
+  int expected = 0;  // ranks of the job; 0: not known
+  int seen = 0;      // ranks and processes that were heard
   std::set<int> heard;
-  bool all_named = true;  // false: also of processes that may be any rank
-  // What tells how many there are; absent: NCCL's own lines, or nothing.
+  bool all_named = true;  // false: some processes were heard that may be any rank
+  // The line that says how many ranks there are; absent: NCCL's own lines say it, or nothing does.
   std::optional<LineRef> told_by;
 
-  bool all_heard() const { return seen >= expected; }  // as far as it is known who is of the job
-  std::vector<int> unheard() const;  // ascending; empty if it is not known who was heard
+  bool all_heard() const { return seen >= expected; }  // as far as the ranks of the job are known
+  std::vector<int> unheard() const;                    // ascending; empty if not all are named
 };
 
-// `attempts`: how often the job was started. Only NCCL's lines tell one start from another.
+// `attempts`: how often the job was started. Only NCCL's lines distinguish attempts.
 RollCall roll_call(const JobState& job, const Workers& workers, int attempts);
 
 }  // namespace faultline

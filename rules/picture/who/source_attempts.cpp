@@ -8,7 +8,8 @@
 namespace faultline {
 namespace {
 
-// "logs/attempt_1/0/stderr.log" -> "logs/attempt_", 1: torchrun makes such a folder each time.
+// "logs/attempt_1/0/stderr.log" -> "logs/attempt_", 1. torchrun makes such a folder for each
+// attempt.
 struct AttemptFolder {
   std::string_view front;
   long number = 0;
@@ -33,7 +34,7 @@ std::optional<AttemptFolder> attempt_folder_in(std::string_view path) {
   return std::nullopt;
 }
 
-// What stops a job stops it by then, whatever its peers still print.
+// A fault that stops a job does so within this time, whatever its peers still print.
 constexpr std::int64_t kStopsWithinUs = 60'000'000;
 
 std::string_view folder_of(std::string_view path) {
@@ -65,8 +66,8 @@ void SourceAttempts::learn_from_steps() {
   }
 }
 
-// Where the steps stand in another source, its own has to go on as well: the clocks of two hosts
-// may disagree.
+// If the steps are in another source, the line's own source must go on too, because the clocks of
+// two hosts may disagree.
 bool SourceAttempts::trained_on_after(const LineRef& line) const {
   if (!line.time.wall_us) return false;
   const std::int64_t by = *line.time.wall_us + kStopsWithinUs;
@@ -101,7 +102,7 @@ void SourceAttempts::learn_from_folders() {
     }
 }
 
-// Processes that were started again print into the logs in which those before them did.
+// Restarted processes print into the same logs as those before them.
 int SourceAttempts::attempt_by_lines(const LineRef& line) const {
   const auto known = beginnings_.find(line.source);
   if (known == beginnings_.end()) return 0;
@@ -109,7 +110,7 @@ int SourceAttempts::attempt_by_lines(const LineRef& line) const {
   return after == known->second.begin() ? 0 : std::prev(after)->attempt;
 }
 
-// What lies in one folder is of one attempt, if all of it that tells is.
+// The files of a folder belong to one attempt, if all members in it do.
 int SourceAttempts::attempt_by_files_beside(std::string_view path) const {
   for (std::string_view folder = folder_of(path); !folder.empty(); folder = folder_of(folder))
     if (const auto known = of_folder_.find(std::string(folder)); known != of_folder_.end())

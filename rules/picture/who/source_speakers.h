@@ -1,5 +1,5 @@
-// Whose a line is that names nobody: of those whose calls stand in the same source, by who went on
-// after it and who did not.
+// Which rank wrote a line that names no rank: one of those with calls in the same source, by which
+// of them went on after it.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,12 @@ class SourceSpeakers {
  public:
   explicit SourceSpeakers(const View& view);
 
-  // Whether whoever wrote this line called collectives after it: then it has caught what it raised.
-  // `rank`: by the line's label; -1: it has none.
+  // Whether the rank that wrote this line called collectives after it; then it caught the
+  // exception. `rank`: by the line's label; -1: it has none.
   bool went_on(int rank, const LineRef& line) const;
 
-  // The rank that wrote a line without a label, where nothing better tells by the name of its file;
-  // -1: nothing does.
+  // The rank that wrote a line without a label; if its source has no calls with a rank, by the name
+  // of the file. -1: not known.
   int rank_of(const LineRef& line) const;
 
  private:
@@ -28,7 +28,7 @@ class SourceSpeakers {
     std::uint64_t last_call = 0;  // its line
     bool is_waited_for = false;
   };
-  // Who is waited for and made no call after the line.
+  // Ranks that are waited for and made no call after the line.
   std::vector<const Speaker*> stopped_before(const LineRef& line) const;
 
   std::map<std::uint32_t, std::vector<Speaker>> by_source_;

@@ -9,7 +9,8 @@
 namespace faultline {
 
 Standstill::Standstill(const View& view) {
-  // Ranks that were not seen, reports of a job that stands, dumps that ranks write when they wait.
+  // Each of these leaves open who stopped: ranks that were not seen, reports of a stuck job, dumps
+  // that ranks write while they wait.
   all_ = view.workers.all.empty() ||
          view.workers.expected > static_cast<int>(view.workers.all.size()) ||
          view.job.reports().latest() != nullptr || !view.job.flight().dumps().empty();
@@ -26,7 +27,7 @@ Standstill::Standstill(const View& view) {
 void Standstill::learn_calls(const View& view) {
   workers_ = view.behind;
   for (const Alignment& alignment : view.alignments) {
-    // Who called something else stands with those who wait for it.
+    // A rank that called something else is stuck together with the ranks that wait for it.
     if (alignment.divergence || view.has_stopped(alignment.communicator))
       for (const std::size_t member : alignment.members)
         workers_.insert(view.workers.of_member[member]);
@@ -64,7 +65,7 @@ void Standstill::learn_torch(const View& view) {
   }
 }
 
-// What processes complain of may lie at either end of their connections.
+// An error may be at either end of a connection, so it leaves open who stopped.
 void Standstill::learn_remarks(const View& view) {
   for (const RemarkingProcess& process : view.job.remarks().processes()) {
     if (!view.in_attempt(process.process)) continue;

@@ -31,7 +31,7 @@ TorchCrew::TorchCrew(const View& view) : view_(view), source_attempts_(view) {
       if (!host.empty()) hosts_.emplace(rank, host);
     }
   }
-  // Where the lines of one name their host, those that do not are another's.
+  // If some lines of a source name their host, a line that does not may be from another host.
   std::set<std::uint32_t> of_labelled_lines;
   for (const TorchRank* rank : view.job.torch().ranks())
     if (!rank->host.empty()) of_labelled_lines.insert(rank->source);
@@ -49,12 +49,12 @@ TorchCrew::TorchCrew(const View& view) : view_(view), source_attempts_(view) {
   for (int rank = 0; rank < std::min(expected_, kMostExpected); ++rank) world_.insert(rank);
 }
 
-// Where one log holds the lines of all ranks, a number that is left out is a rank's that is silent.
+// If one log holds the lines of all ranks, a missing number is a rank that printed nothing.
 void TorchCrew::fill_gaps() {
   constexpr std::size_t kEnough = 3;
   if (world_.size() < kEnough) return;
   for (const TorchRank* rank : ranks_) {
-    // Lines without a label that tell of no time-out may be a launcher's.
+    // Lines without a label and without a timeout may be a launcher's.
     const bool nobody = rank->rank < 0 && rank->timeouts.empty();
     if ((rank->rank < 0 && !nobody) || rank->guessed || rank->source != ranks_.front()->source)
       return;

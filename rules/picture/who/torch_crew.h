@@ -1,4 +1,4 @@
-// The ranks of the job, as PyTorch's lines, the launchers and NCCL's together tell of them.
+// The ranks of the job, by the lines of PyTorch, launchers and NCCL together.
 #pragma once
 
 #include <map>
@@ -15,12 +15,12 @@ class TorchCrew {
  public:
   explicit TorchCrew(const View& view);
 
-  // Those of the attempt of the job that is looked at.
+  // The ranks of the view's attempt.
   const std::vector<const TorchRank*>& ranks() const { return ranks_; }
 
-  // How many the job has, if something tells; else 0.
+  // The number of the job's ranks; 0: not known.
   int expected() const { return expected_; }
-  // Every rank that some line names, and all of them where their number is known.
+  // Every rank that a line names, and all ranks if their number is known.
   const std::set<int>& world() const { return world_; }
 
   std::string host_of(int rank) const;  // empty: not known
@@ -29,7 +29,7 @@ class TorchCrew {
 
   bool in_attempt(const LineRef& line) const;
 
-  // Whether what this rank says would have been sent: else its silence means nothing.
+  // Whether lines of this rank would be here; if not, its silence means nothing.
   bool would_be_heard(int rank) const;
 
  private:
@@ -42,16 +42,16 @@ class TorchCrew {
   std::map<int, std::string> gpus_;
   std::set<int> world_;
   int expected_ = 0;
-  bool one_log_ = false;  // all lines stand in it
+  bool one_log_ = false;  // all lines are in one log
 };
 
-// Whoever was told to end is not why the job ended.
+// False for a process that was told to end: it is not the reason why the job ended.
 bool ended_by_itself(const ProcessExit& exit);
 
-// When the call that timed out was made; nothing, if its line has no date.
+// When the call that timed out was made; unknown if its line has no date.
 EventTime called_at(const TorchTimeout& timeout);
 
-// Whether a was said before b, as far as stamps and places tell.
+// Whether a was printed before b, as far as positions and stamps show.
 Order said_order(const LineRef& a, const LineRef& b);
 
 }  // namespace faultline

@@ -1,6 +1,6 @@
-// Every fuzz target on some hundred inputs that are made of the golden ones, the same in each run:
-// what ./dev fuzz looks for all day is looked for a little in every test run. FAULTLINE_FUZZ_RUNS
-// tries more of them, FAULTLINE_FUZZ_INPUT one file alone, as with --gtest_filter=*/reader_fuzz.
+// Every fuzz target on some hundred inputs that are made from golden inputs, the same in each run:
+// a small part of ./dev fuzz in every test run. FAULTLINE_FUZZ_RUNS sets a larger number,
+// FAULTLINE_FUZZ_INPUT runs one file alone, with --gtest_filter=*/reader_fuzz for example.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -100,24 +100,24 @@ void change(std::string& text, const std::string& other, Chance& chance) {
   }
 }
 
-// One in eight is a golden input as it is.
+// One in eight is an unchanged part of a golden input, apart from the last two bytes.
 std::string made_of(const Texts& seeds, Chance& chance) {
   std::string text = window_of(any_of(seeds, chance), chance);
   for (std::size_t changes = below(chance, 8); changes > 0; --changes)
     change(text, any_of(seeds, chance), chance);
-  // Many targets take from the last two bytes how the input is cut.
+  // Many targets read from the last two bytes how the input is cut.
   text.resize(std::min(text.size(), kMostBytes - 2));
   for (int i = 0; i < 2; ++i) text += static_cast<char>(below(chance, 256));
   return text;
 }
 
-// What is running, for whoever handles its end.
+// The running input, for the handler of its signal.
 struct {
   std::string path;
   std::string_view input;
 } running;
 
-// A broken promise ends the program. Its input is kept first.
+// A broken promise ends the program. Writes its input to a file before that.
 void keep_input(int signal) {
   const int file = ::creat(running.path.c_str(), 0644);
   for (const std::string_view part : {"the input is kept in ", running.path.c_str(), "\n"})

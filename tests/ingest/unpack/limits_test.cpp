@@ -19,7 +19,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Pair;
 
-// Zeros by the gigabyte, as zstd packs them.
+// Gigabytes of zeros, packed by zstd.
 std::string zstd_bomb(std::uint64_t bytes) {
   ZSTD_CCtx* context = ZSTD_createCCtx();
   const std::string zeros(std::size_t{1} << 20, '\0');
@@ -81,7 +81,7 @@ TEST(Limits, RefusesAZstdWindowThatWouldEatTheMemory) {
   EXPECT_EQ(unpack(zstd(many_lines(1 << 20), 26)).error, "");
 }
 
-// A header and no data: it is enough to be refused.
+// A header without data, which is enough to be refused.
 std::string xz_with_dictionary(std::uint32_t size) {
   lzma_options_lzma options{};
   lzma_lzma_preset(&options, 0);
@@ -114,7 +114,7 @@ TEST(Limits, StopsBombsOfXzBzip2AndZip) {
   Workshop workshop;
   for (const char* packer : {"xz -0", "bzip2", "zip -q -1 - -"}) {
     SCOPED_TRACE(packer);
-    // Zip and xz alone do not pack that well, so twice.
+    // Zip and xz alone do not pack so well, so gzip packs their output again.
     const std::string bomb =
         workshop.make("head -c 290000000 /dev/zero | " + std::string(packer) + " | gzip -9 > out");
     std::uint64_t read = 0;

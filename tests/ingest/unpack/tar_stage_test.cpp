@@ -64,7 +64,7 @@ TEST(TarStage, SaysWhereAnArchiveIsDamaged) {
   workshop.write("a.log", "a\n");
   workshop.write("b.log", "b\n");
   std::string archive = workshop.make("tar -cf out a.log b.log");
-  archive[1024 + 3] ^= 1;  // in the second member's name: its checksum fails
+  archive[1024 + 3] ^= 1;  // breaks the checksum of the second member's header
   EXPECT_EQ(
       unpack(archive),
       (Outcome{{{"log/a.log", "a\n"}},

@@ -7,7 +7,7 @@
 namespace faultline {
 namespace {
 
-// F6 as util-linux prints it.
+// `dmesg --json` as util-linux prints it.
 std::vector<std::string> pretty() {
   return {
       "{",

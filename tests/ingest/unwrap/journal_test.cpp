@@ -74,7 +74,7 @@ TEST(JournalJson, LeavesAloneWhatIsNoRecord) {
   }
 }
 
-// A value as `-o export` writes it when it is no plain text: its length comes first.
+// A value as `-o export` writes it if it is not plain text: its length comes first.
 std::vector<std::string> binary_field(const std::string& key, const std::string& value) {
   std::string bytes;
   for (unsigned shift = 0; shift < 64; shift += 8)

@@ -41,7 +41,7 @@ TEST(TorchHeaders, AreTakenOffWithTheTimeThatTheyTell) {
   }
 }
 
-// Copied files are younger than their lines; the tests read them on 10 March 2026.
+// Logs may be copied long after they were written; the tests read them on 10 March 2026.
 TEST(TorchHeaders, TakeTheirYearFromStampsOfTheSameSourceThatNameOne) {
   const std::string glog = "E0309 05:39:29.610144 7 ProcessGroupNCCL.cpp:632] x";
   const std::string with_year[] = {"2024-03-09T05:29:13Z y",

@@ -110,7 +110,7 @@ TEST(Unwrapper, TextThatIsNotWrappedIsGivenAsItLies) {
   EXPECT_EQ(unwrapper.save(), "");
 }
 
-// Everything that is remembered between lines, in one log.
+// One log that uses everything that the unwrapper remembers between lines.
 std::vector<std::string> lines_that_need_each_other() {
   return {
       "2026-03-05T02:47:11Z stdout P 3: ha",

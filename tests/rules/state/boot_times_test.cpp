@@ -40,7 +40,7 @@ class Logs {
     if (!time.wall_us) return std::nullopt;
     EXPECT_GE(time.uncertainty_us, 2 * kSecond);
     EXPECT_TRUE(time.uptime_us.has_value());
-    // The middle of what it may be, but for what the stamp it comes from is unsure of.
+    // The middle of the range, without the uncertainty of the stamp that the date comes from.
     return static_cast<double>(*time.wall_us + kSecond - kBoot) / 1e6;
   }
   std::uint64_t boots(std::uint32_t source) const { return times_.boots(source, ""); }
@@ -103,7 +103,7 @@ TEST(BootTimes, NothingIsConcludedAcrossABoot) {
   EXPECT_EQ(logs.dated(before), std::nullopt);
   EXPECT_EQ(logs.boots(0), 1U);
 
-  Logs silent;  // no banner: the uptime fell
+  Logs silent;  // no banner, but the uptime fell
   const LineRef old = silent.say(0, up(90000));
   silent.say(0, both(100));
   EXPECT_EQ(silent.dated(old), std::nullopt);
@@ -146,7 +146,7 @@ TEST(BootTimes, TheSameMessageInAnotherLogOfTheHostDatesThis) {
   const LineRef line = logs.say(0, up(8423), xid(79, "GPU has fallen off the bus."));
   logs.say(1, wall(8423), xid(79, "GPU has fallen off the bus."));
   EXPECT_EQ(logs.dated(line), 8423);
-  EXPECT_EQ(logs.dated(line, false), std::nullopt);  // another host's
+  EXPECT_EQ(logs.dated(line, false), std::nullopt);  // a log of another host
 }
 
 TEST(BootTimes, AMessageThatALogHoldsTwiceDatesNothing) {

@@ -16,7 +16,7 @@ const Source kLog{"j", "train.log", "", -1};
 
 Speaker on(const std::string& host) { return {.host = host, .pid = 1000}; }
 
-// Processes that make one communicator after the other, on whichever GPU.
+// Processes that make one communicator after another.
 struct Makers : Job {
   std::uint64_t made = 0;
 
@@ -34,7 +34,7 @@ struct Makers : Job {
         "Init COMPLETE");
   }
 
-  // On a communicator whose Init line was lost.
+  // A call on a communicator whose Init line was lost.
   void call_unseen(const std::string& host, int device, int nranks) {
     Batch batch;
     batch.from_offset = batch.to_offset = 100 * ++made;
@@ -88,7 +88,7 @@ TEST(Communicators, AreCompletedByWhoHasTheRanksThatTheyLack) {
   job.make("node-1", 1, 4, "0x1");
   job.make("node-0", 0, 4, "0x2");
   job.make("node-2", 2, 4, "0x2");
-  job.make("node-2", 2, 4, "0x3", 7);  // a split: all ranks make it by the same call
+  job.make("node-2", 2, 4, "0x3", 7);  // a split: all ranks make it in the same call
   job.make("node-3", 0, 4, "0x3", 7);
   job.make("node-1", 1, 4);
   job.make("node-3", 3, 4);
@@ -107,7 +107,7 @@ TEST(Communicators, TakeAStrangerInIfOnlyOneHasRoom) {
   }
   const std::size_t stranger = 2 * kMany - 1;
   job.call_unseen("node-1", -1, 2);
-  job.call_unseen("node-1", -1, 2);  // there is no more room
+  job.call_unseen("node-1", -1, 2);  // no room is left
   const std::vector<Communicator> found = job.communicators();
   ASSERT_EQ(found.size(), kMany);
   EXPECT_THAT(found[kMany / 2].members, ElementsAre(kMany, stranger));
@@ -127,7 +127,7 @@ TEST(Communicators, TakeNoStrangerInFromAnotherDeviceIfTheirLikesAreOnOne) {
   job.make("node-0", 0, 3, "0x2");
   job.make("node-1", 1, 3, "0x2");
   job.call_unseen("node-2", 5, 3);
-  job.call_unseen("node-2", -1, 3);  // as the others, of which no line tells the device
+  job.call_unseen("node-2", -1, 3);  // no device, like the calls of its peers
   const std::vector<Communicator> found = job.communicators();
   ASSERT_EQ(found.size(), 2U);
   EXPECT_THAT(found[1].members, ElementsAre(3, 4, 6));

@@ -162,7 +162,7 @@ TEST_F(FlightState, TheRestOfADumpReplacesItsBeginning) {
   read(whole, "upload");
   ASSERT_EQ(flight.dumps().size(), 1U);
   EXPECT_EQ(flight.dumps()[0].positions[0].entries.size(), 2U);
-  // One that begins elsewhere may be another rank's.
+  // A dump that begins at another offset may be another rank's.
   read(whole, "upload", -1, 4000);
   EXPECT_EQ(flight.dumps().size(), 2U);
 }
@@ -198,7 +198,7 @@ TEST_F(FlightState, MembersOfABatchShareItsEnd) {
   EXPECT_EQ(entries[2].role, FlightRole::batched);
   EXPECT_EQ(entries[2].progress, FlightProgress::completed);
   EXPECT_EQ(entries[3].role, FlightRole::batch_end);
-  EXPECT_EQ(entries[3].sequence, 8U);  // not the collective's number that it repeats
+  EXPECT_EQ(entries[3].sequence, 8U);  // not 3, the collective's number, which it repeats
   EXPECT_EQ(entries[4].role, FlightRole::p2p);
   EXPECT_EQ(entries[4].progress, FlightProgress::scheduled);
 }
@@ -217,7 +217,7 @@ TEST_F(FlightState, CollectivesOfABatchShareItsEndAndNumber) {
   EXPECT_EQ(entries[1].role, FlightRole::batched);
   EXPECT_EQ(entries[2].role, FlightRole::collective);
   EXPECT_EQ(entries[2].sequence, 5U);
-  // Still within the next one.
+  // The next batch has not ended.
   EXPECT_EQ(entries[3].role, FlightRole::batched);
   EXPECT_EQ(entries[4].progress, FlightProgress::scheduled);
 }

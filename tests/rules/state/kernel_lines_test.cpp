@@ -7,7 +7,7 @@
 namespace faultline {
 namespace {
 
-// A dmesg whose lines a signature asked for.
+// A dmesg of lines that a signature asked for.
 class Log {
  public:
   void say(const std::string& text, double uptime) {

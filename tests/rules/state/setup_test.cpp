@@ -31,7 +31,7 @@ struct OneProcess {
                        .thread = thread});
   }
   const ProcessSetup& setup() const { return *job.state.setup().find(process(0)); }
-  // The communicator that these peers were connected in; 0: which one is not known.
+  // The communicator in which the peers were connected; 0 if it is not known.
   std::uint64_t communicator_with_links() const {
     std::uint64_t found = 0xdead;
     for (const CommunicatorSetup& c : setup().communicators)

@@ -1,4 +1,4 @@
-// Whose lines a source holds when they name no host.
+// The host and the rank of a source whose lines do not name them.
 #include "rules/state/sources.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The witnesses that tell how far ranks came, each with its adapter.
+// The witnesses that say how far ranks came, each with its adapter.
 #pragma once
 
 #include "rules/picture/calls/progress_table.h"
@@ -15,12 +15,13 @@ ProgressTable table_of_jax_barriers(const View& view, const TorchCrew& crew);
 ProgressTable table_of_jax_heartbeats(const View& view, const TorchCrew& crew);
 ProgressTable table_of_lost_peers(const View& view, const TorchCrew& crew);
 ProgressTable table_of_ras(const View& view, const TorchCrew& crew);  // NCCL's reports
+ProgressTable table_of_store_barriers(const View& view, const TorchCrew& crew);
 ProgressTable table_of_store_waits(const View& view, const TorchCrew& crew);
 
-// An empty one, whose members are ranks of the job.
+// An empty table, whose members are ranks of the job.
 ProgressTable table_of_ranks(const TorchCrew& crew);
 
-// These ranks did not come; the line says so.
+// Adds ranks that did not come, by this line.
 void add_absent(ProgressRow& row, const std::vector<int>& ranks, const LineRef& line);
 
 }  // namespace faultline

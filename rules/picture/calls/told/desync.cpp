@@ -5,7 +5,8 @@
 
 namespace faultline {
 
-// A row for each collective that some did not join; number 0 stands for those who joined none.
+// A row for each collective that some ranks did not join; number 0 stands for ranks that joined
+// none.
 ProgressTable table_of_desync(const View& view, const TorchCrew& crew) {
   std::map<std::uint64_t, ProgressRow> rows;
   for (const auto& entry : view.job.torch().desync()) {

@@ -8,7 +8,8 @@
 
 namespace faultline {
 
-// Each block is a row: it names those who did not enter a collective, and those who did.
+// Each block of the report is a row: it names the ranks that did not enter a collective, and those
+// that did.
 ProgressTable table_of_fr_report(const View& view, const TorchCrew& crew) {
   std::map<std::pair<std::uint32_t, std::uint64_t>, ProgressRow> rows;  // by the block's first line
   for (const auto& entry : view.job.torch().desync()) {

@@ -8,7 +8,7 @@
 namespace faultline {
 namespace {
 
-// Who makes calls after it was listed had only been late.
+// Calls after the list was printed show that the listed ranks were only late.
 bool went_on_after(const View& view, const LineRef& line) {
   return std::ranges::any_of(view.members, [&](std::size_t member) {
     const LineRef& last = view.member(member).last_line;
@@ -18,8 +18,8 @@ bool went_on_after(const View& view, const LineRef& line) {
 
 }  // namespace
 
-// A row for each tensor that some have submitted; of several sources, the last one's. Lists are
-// printed again for as long as they hold: the last comes first.
+// A row for each tensor that some ranks have submitted, from the last source that has such a list.
+// A list is printed again for as long as it holds, so the last row comes first.
 ProgressTable table_of_horovod(const View& view, const TorchCrew& crew) {
   ProgressTable table = table_of_ranks(crew);
   std::set<int> named;
@@ -41,7 +41,7 @@ ProgressTable table_of_horovod(const View& view, const TorchCrew& crew) {
   }
   if (!table.rows.empty() && went_on_after(view, *table.rows.back().line)) table.rows.clear();
   std::ranges::reverse(table.rows);
-  // Whom a row does not list has submitted its tensor.
+  // A rank that a row does not list has submitted the tensor.
   constexpr std::size_t kMostFilledIn = std::size_t{1} << 20;
   if (table.rows.size() * static_cast<std::size_t>(crew.expected()) <= kMostFilledIn)
     for (int rank = 0; rank < crew.expected(); ++rank) named.insert(rank);

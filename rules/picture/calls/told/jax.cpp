@@ -9,7 +9,8 @@
 namespace faultline {
 namespace {
 
-// The service tells every task, and each prints it: rows alike are told as one.
+// The service reports to every task, and each task prints the report; equal rows become one stall
+// later.
 ProgressTable table_of(const View& view, const TorchCrew& crew,
                        std::initializer_list<std::string_view> told) {
   ProgressTable table = table_of_ranks(crew);

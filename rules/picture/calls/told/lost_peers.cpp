@@ -1,6 +1,6 @@
-// Ranks that say that a peer closed its connection. Who closes first has no peer to complain of, so
-// where all but one of the ranks complain, it is that one: unless somebody was told to end before,
-// names a reason, or does not say which rank it is.
+// Ranks that say that a peer closed its connection. The rank that closes first has no such peer, so
+// if all ranks but one complain, that one closed first: unless a rank was told to end before, names
+// another reason, or cannot be identified.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -36,8 +36,8 @@ class Complaints {
   const std::set<int>& others() const { return others_; }
   const LineRef& first() const { return *first_; }
 
-  // Who is left when all the others complain, or were taken down. Its log may be the one that was
-  // not sent; of two such ranks none is named.
+  // The one rank that neither complains nor was ended by others. Its log may be missing. nullopt if
+  // there are two such ranks.
   std::optional<int> only_silent() const {
     std::set<int> world = crew_.world();
     world.insert(view_.roll.heard.begin(), view_.roll.heard.end());
@@ -50,7 +50,7 @@ class Complaints {
     if (unclear_ || !silent || *world.begin() != 0 || *world.rbegin() + 1 != std::ssize(world) ||
         (crew_.expected() == 0 && !has_log(*silent)))
       return std::nullopt;
-    // Of two ranks that are all of the job each is the peer of the other.
+    // In a job of two ranks, each is the peer of the other.
     const std::size_t least = crew_.expected() == 2 ? 1 : 2;
     if (lost_.size() < least || 2 * lost_.size() < world.size() - 1 || says_something(*silent) ||
         (!named_.empty() && !named_.contains(fmt::to_string(*silent))))
@@ -74,7 +74,7 @@ class Complaints {
 
   bool is_after(const LineRef& line) const { return said_order(*first_, line) == Order::before; }
 
-  // The rest of a message whose first line has the label.
+  // Whether the line continues a message whose first line is labelled with its rank.
   bool goes_on(const LineRef& line) const {
     constexpr std::uint64_t kMostLines = 3;
     const auto next = labelled_.lower_bound({line.source, line.line});
@@ -108,7 +108,7 @@ class Complaints {
       }
       return;
     }
-    // What nobody knows may be the reason; so may what is known to be one.
+    // An unknown exception may be the reason; so may a known cause.
     unclear_ |= match ? match->signature->weight == Weight::cause : saying.exception.has_value();
     if (rank >= 0)
       others_.insert(rank);
@@ -138,7 +138,7 @@ class Complaints {
         if (!said.warns()) continue;
         const auto match = view_.catalog.signatures->match(said.remark);
         if (match && match->signature->weight == Weight::harmless) continue;
-        // Without a pid it is what PyTorch quotes of what NCCL said.
+        // A line without a pid is PyTorch's quotation of NCCL.
         const bool is_quoted = process.process.pid == 0 && rank < 0;
         const bool is_loss = match && is_of_a_lost_peer(*match->signature);
         unclear_ |= rank < 0 && !(is_quoted && is_loss);
@@ -151,8 +151,8 @@ class Complaints {
     }
   }
 
-  // Whose process a launcher saw ending is known by that. Who is told to end before anybody lost a
-  // peer was ended from outside.
+  // The launcher explains the end of the ranks that it lists. If it was told to end before any rank
+  // lost a peer, the job was ended from outside.
   void hear_launchers() {
     for (const auto& exit : view_.job.torch().exits()) {
       if (!crew_.in_attempt(exit.line)) continue;
@@ -161,7 +161,8 @@ class Complaints {
     }
   }
 
-  // A line of its own that no rule reads, or a step after the others lost it.
+  // Whether the rank printed a line that no rule reads, or a training step after the others lost
+  // it.
   bool says_something(int rank) const {
     const std::string label = fmt::format("rank {}", rank);
     for (const auto& [form, unread] : view_.job.unread_lines().all()) {
@@ -180,14 +181,14 @@ class Complaints {
   const View& view_;
   const TorchCrew& crew_;
   SourceSpeakers speakers_;
-  std::map<ProcessKey, int> ranks_;     // that NCCL's lines tell
-  std::map<int, const LineRef*> lost_;  // who lost a peer, and the first line that says so
-  std::set<int> others_;                // who says something else of its end
-  std::set<std::string> named_;         // the peers that lines name, by their ranks
-  // Lines of loss whose rank is told, by source and number, and those that do not tell it.
+  std::map<ProcessKey, int> ranks_;     // from NCCL's lines
+  std::map<int, const LineRef*> lost_;  // ranks that lost a peer, and the first line that says so
+  std::set<int> others_;                // ranks whose end has another explanation
+  std::set<std::string> named_;         // the peers that lines name, as ranks
+  // Lines about a lost peer: those with a known rank, by source and line; and those without.
   std::set<std::pair<std::uint32_t, std::uint64_t>> labelled_;
   std::vector<const LineRef*> losses_of_nobody_;
-  std::vector<const LineRef*> of_nobody_;  // other lines of an end
+  std::vector<const LineRef*> of_nobody_;  // other lines about an end, without a known rank
   const LineRef* first_ = nullptr;
   bool unclear_ = false;
 };

@@ -7,16 +7,16 @@
 #include "rules/picture/calls/told/adapters.h"
 #include "rules/picture/who/reported_identity.h"
 
-// RAS counts what ranks launched, not what came to an end, and asks them one after the other: in a
-// job that runs, ranks differ by a few, and not the same ones a minute later. So one report is a
-// hint; two between which the last ranks stood still are a hang; and if they moved, there is
-// nothing to say.
+// RAS counts the operations that ranks launched, not those that ended, and asks ranks one after the
+// other. In a running job the ranks differ by a few, and a minute later it is other ranks that are
+// last. So one report is a hint; two reports between which the last ranks did not move are a hang;
+// if they moved, there is no finding.
 namespace faultline {
 namespace {
 
 using Count = std::uint64_t;
 
-// Who launched as many.
+// The ranks that launched the same number.
 struct PlaceOfCrowd {
   int ranks = 0;
   std::vector<int> named;
@@ -30,7 +30,7 @@ struct PlaceOfCrowd {
 };
 
 struct Standing {
-  std::string operation;  // empty: all kinds together
+  std::string operation;  // empty: all operations together
   std::map<Count, PlaceOfCrowd> places;
 
   const PlaceOfCrowd& last() const { return places.begin()->second; }
@@ -53,7 +53,7 @@ Count launched(const ReportedRank& rank, const std::string& operation) {
   return known == rank.counts.end() ? 0 : known->second.count;
 }
 
-// A report that names every rank leaves out operations that a rank launched none of.
+// A report that names every rank leaves out the operations that a rank never launched.
 Standing standing_of(const ReportedCommunicator& communicator, const std::string& operation,
                      bool names_all) {
   Standing standing{.operation = operation, .places = {}};
@@ -144,7 +144,7 @@ class People {
     if (is_new) {
       people_.push_back(std::move(person));
       nranks_.push_back(nranks);
-    } else if (nranks > nranks_[at]) {  // the communicator of all ranks tells best who it is
+    } else if (nranks > nranks_[at]) {  // the largest communicator identifies it best
       people_[at] = std::move(person);
       nranks_[at] = nranks;
     }
@@ -162,7 +162,7 @@ class People {
   int world_;
   std::map<std::string, int> number_;  // by key of the person
   std::vector<ReportedPerson> people_;
-  std::vector<int> nranks_;  // of the communicator that named them
+  std::vector<int> nranks_;  // size of the communicator that named them
 };
 
 class Rows {
@@ -170,13 +170,13 @@ class Rows {
   Rows(const View& view, const JobReport& report, People& people)
       : view_(view), report_(report), people_(people) {}
 
-  // Where the ranks of a communicator differ, and did not move.
+  // Set if the ranks of a communicator differ, and the last ones are not known to have moved.
   std::optional<ProgressRow> row_of(const std::string& id,
                                     const ReportedCommunicator& communicator) {
     const auto standing = widest(communicator, report_.names_all);
     if (!standing || told_by_calls(view_, id)) return std::nullopt;
     const Standing all = report_.names_all ? standing_in_all(communicator) : Standing{};
-    const bool mixed = all.places.size() == 1;  // as many calls, of different kinds
+    const bool mixed = all.places.size() == 1;  // the same number of calls, of different kinds
     const PlaceOfCrowd& last = report_.names_all && !mixed ? all.last() : standing->last();
     const Count fewest = last.named.empty() ? standing->places.begin()->first
                                             : launched(communicator.ranks.at(last.named.front()),
@@ -218,7 +218,7 @@ class Rows {
   void add_members(const std::string& id, const ReportedCommunicator& communicator,
                    const Standing& standing, const PlaceOfCrowd& last, ProgressRow& row) {
     const std::set<int> late(last.named.begin(), last.named.end());
-    // Of a crowd, a few that are named would seem to be all.
+    // If only some of the late ranks are named, they would look like all of them.
     const bool named = static_cast<int>(late.size()) == last.ranks;
     if (!named) row.unnamed = static_cast<std::size_t>(last.ranks);
     for (const auto& [number, rank] : communicator.ranks) {
@@ -233,7 +233,7 @@ class Rows {
     }
   }
 
-  // A rank whose place in the job is not known is named with its communicator.
+  // Empty for a rank whose rank in the job is not known: its name contains the communicator.
   std::string communicator_text(const ProgressRow& row) const {
     const auto late = people_.of(row.with(HowFar::not_entered));
     return late.size() == 1 && late.front().rank < 0
@@ -255,7 +255,8 @@ class Rows {
     if (last.named.empty()) row.line = standing.last().line;
   }
 
-  // Most are behind, and stay there: the few who are ahead called something the others never will.
+  // Most ranks are behind and stay there: the few ahead called something that the others never
+  // will.
   static void tell_ahead(const Standing& standing, const PlaceOfCrowd& last, Motion motion,
                          const std::string& name, ProgressRow& row) {
     const PlaceOfCrowd& first = standing.first();
@@ -269,7 +270,7 @@ class Rows {
     row.line = standing.last().line;
   }
 
-  // The fewer of those with the most and those with the least took another path.
+  // Of the ranks with the most and the ranks with the fewest, the smaller group took another path.
   void tell_mixed(const ReportedCommunicator& communicator, const Standing& standing,
                   const std::string& name, ProgressRow& row) {
     const bool fewer = standing.last().ranks <= standing.first().ranks;

@@ -63,7 +63,7 @@ ProgressRow row_of(const Flight& flight, const FlightStall& stall, bool all_stan
   const std::size_t missing = stall.with(FlightStanding::not_entered).size();
   const std::size_t inside = row.inside().size();
   if (missing > 0) row.behind = {"never entered " + what, Claim::recorder_never_entered};
-  // Who has sent no dump may have entered it, too.
+  // A rank without a dump may have entered it too.
   if (missing > inside && missing + inside == row.members.size())
     row.ahead = {fmt::format("wait{} in {}, which none of the {} others called",
                              inside == 1 ? "s" : "", what, missing),
@@ -75,7 +75,7 @@ ProgressRow row_of(const Flight& flight, const FlightStall& stall, bool all_stan
   return row;
 }
 
-// A rank that waits in something of which nobody else is known to be part.
+// A rank that waits in an operation with no other known participant.
 ProgressRow row_of_waiter(int rank) {
   ProgressRow row;
   row.members[rank].how_far = HowFar::entered;
@@ -141,7 +141,7 @@ ProgressTable table_of_recorder(const Flight& flight, const FlightAlignment& ali
     if (!wait.peer_posted && wait.peer_has_dump)
       row.members[wait.peer].how_far = HowFar::not_entered;
   }
-  // Who stands in a group that cannot be told from others' waits there.
+  // Ranks that wait in a group without a name, which cannot be told from other groups.
   for (const auto& [rank, front] : alignment.fronts) {
     const FlightGroup& group = flight.groups()[front.group];
     if (group.name.empty() && group.local_id > 0) table.rows.push_back(row_of_waiter(rank));

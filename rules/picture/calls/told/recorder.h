@@ -1,4 +1,4 @@
-// What the dumps of Flight Recorders tell, as a table of progress.
+// What Flight Recorder dumps show, as a table of progress.
 #pragma once
 
 #include "rules/picture/calls/flight_alignment.h"
@@ -6,14 +6,15 @@
 
 namespace faultline {
 
-// Its members are ranks; their names are left to who asks.
+// Its members are ranks; the caller names them.
 ProgressTable table_of_recorder(const Flight& flight, const FlightAlignment& alignment);
 
 std::string call_text(const FlightSignature& signature);  // nccl:all_reduce, and what it moves
 std::string group_text(const Flight& flight, std::uint32_t group);
 
-// Where in the program the stall's operation was called; empty: no stack tells.
+// The place in the program where the stall's operation was called; empty: no stack shows it.
 std::string place_in_program(const Flight& flight, const FlightStall& stall);
-std::string place_in_program(const Flight& flight, const FlightFront& front);  // in which it stands
+// where the rank waits
+std::string place_in_program(const Flight& flight, const FlightFront& front);
 
 }  // namespace faultline

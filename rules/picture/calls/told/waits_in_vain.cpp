@@ -1,5 +1,5 @@
-// Exceptions of ranks that waited for their peers and got nothing: gloo's in a collective, NCCL's
-// before the first one, when a rank sends the others what they need to come together.
+// Exceptions of ranks that waited for their peers in vain: gloo's in a collective; NCCL's before
+// the first collective, when one rank sends the others what they need to connect.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ struct Wait {
   SignatureMatch match;
 };
 
-// Exceptions that the signature of this id knows.
+// Exceptions that match the signature with this id.
 std::vector<Wait> raised(const View& view, const TorchCrew& crew, std::string_view id) {
   std::vector<Wait> waits;
   for (const TorchRank* rank : crew.ranks())
@@ -42,7 +42,7 @@ const LineRef& first_line(const std::vector<Wait>& waits) {
   return *first;
 }
 
-// Those of one collective are raised within seconds.
+// Exceptions of one collective are raised within a minute.
 bool are_of_one_moment(const std::vector<Wait>& waits) {
   constexpr std::int64_t kLongestUs = 60'000'000;
   const EventTime& first = first_line(waits).time;
@@ -62,8 +62,9 @@ void add_waiting(const std::vector<Wait>& waits, ProgressRow& row) {
 
 bool has_no_rank(const Wait& wait) { return wait.rank < 0; }
 
-// Rank 0 keeps the store of the job, and says how many came to it: who waits for rank 0 behind it
-// waits for who is missing there. Nobody, where the counts leave more than one.
+// Rank 0 keeps the job's store, and says how many ranks came to it. Ranks that wait for rank 0
+// therefore wait for the rank that is missing at the store. nullopt if the counts leave more than
+// one.
 std::optional<int> missing_at_store(const Wait& keeper, const std::vector<Wait>& behind) {
   const auto count = [&](const char* field) {
     const auto found = keeper.match.fields.find(field);
@@ -79,7 +80,7 @@ std::optional<int> missing_at_store(const Wait& keeper, const std::vector<Wait>&
   return missing;
 }
 
-// Steps that are printed later: another start came together.
+// Training steps that are printed later show that another start succeeded.
 bool trained_after(const View& view, const LineRef& line) {
   return std::ranges::any_of(view.job.parts().records(), [&](const PartRecord& record) {
     const PartSeries* steps =
@@ -102,14 +103,14 @@ void add_missing_at_store(const Wait& keeper, const std::vector<Wait>& behind,
   row.members[*missing] = {.how_far = HowFar::not_entered, .lines = {}};
   row.at_start = true;
   row.behind = {
-      fmt::format("did not come to the store, for which the other {} ranks waited", waiting.size()),
+      fmt::format("did not come to the store, where the other {} ranks waited", waiting.size()),
       Claim::store_wait};
 }
 
 }  // namespace
 
-// Who waits for its peers in vain says so, and who met a peer that had gone says that. Who is left
-// is who they waited for, unless it is of another group, or half of the ranks are left.
+// Ranks that waited for peers in vain say so, and ranks whose peer had gone say that. The one rank
+// that says neither is the awaited one, unless it belongs to another group.
 ProgressTable table_of_gloo(const View& view, const TorchCrew& crew) {
   ProgressTable table = table_of_ranks(crew);
   const std::vector<Wait> waits = raised(view, crew, "torch.wait_timed_out.gloo");
@@ -133,8 +134,8 @@ ProgressTable table_of_gloo(const View& view, const TorchCrew& crew) {
   return table;
 }
 
-// "from [0]" is a place in the group. It is rank 0 where the group is the whole job, by its name,
-// and where each that waits has the number by which its process is known.
+// "from [0]" is a rank in the group. It is rank 0 of the job if the group is the whole job: each
+// waiting rank's place in the group is then its rank in the job.
 ProgressTable table_of_store_waits(const View& view, const TorchCrew& crew) {
   ProgressTable table = table_of_ranks(crew);
   std::vector<Wait> waits;
