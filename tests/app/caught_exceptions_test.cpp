@@ -204,6 +204,26 @@ std::string killed(int rank, const char* time) {
       time, rank, rank, 4200 + rank, 4200 + rank);
 }
 
+std::string raised_in_syslog(const std::string& first, const std::string& last) {
+  const std::string head = "Mar  5 02:47:10 gpu-7 fleet-agent[311]: ";
+  return head + "Traceback (most recent call last):\n" + head + "  File \"" + first +
+         "\", line 162, in _retry\n" + head + "    return f(*args, **kwargs)\n" + head +
+         "  File \"" + last + "\", line 234, in _timeout\n" + head + "    raise exc[0]\n" + head +
+         "ReadTimeout: the queue did not answer\n" +
+         "Mar  5 02:47:12 gpu-7 ntpd[99]: synchronized\n";
+}
+
+TEST(ExceptionsOfTheSystem, AccuseNoRank) {
+  const std::string package = "/usr/lib/python3/dist-packages/fleet/util.py";
+  for (const std::string& first : {package, std::string("/usr/sbin/fleet-agent")})
+    EXPECT_TRUE(pasted(raised_in_syslog(first, package)).root_causes.empty()) << first;
+  // Programs of the job may use packages of the system, and PyTorch may be one.
+  for (const std::string& first :
+       {std::string("/work/train.py"), std::string("/usr/lib/python3.10/runpy.py"),
+        std::string("/usr/lib/python3/dist-packages/torch/distributed/run.py")})
+    EXPECT_EQ(cause_of(pasted(raised_in_syslog(first, package))), "software.rank_crashed") << first;
+}
+
 std::string report_of_kills(int ranks) {
   std::string text =
       "train.py FAILED\n------------------------------------------------------------\nFailures:\n";

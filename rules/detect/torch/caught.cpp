@@ -24,6 +24,28 @@ constexpr std::uint64_t kLinesOfAnEnd = 20;
 constexpr double kMostSteps = 1.5;
 constexpr double kLeastSeconds = 60;
 
+// Files of Python itself tell nothing, and PyTorch may come as a package of the system.
+bool is_file_of_the_system(std::string_view file) {
+  constexpr std::array<std::string_view, 4> kFolders = {"/usr/share/", "/usr/libexec/", "/usr/bin/",
+                                                        "/usr/sbin/"};
+  if (file.find("/torch/") != file.npos || file.ends_with("/torchrun")) return false;
+  const bool is_package =
+      (file.starts_with("/usr/lib/python") || file.starts_with("/usr/lib64/")) &&
+      (file.find("/dist-packages/") != file.npos || file.find("/site-packages/") != file.npos);
+  return is_package || std::ranges::any_of(kFolders, [&](std::string_view folder) {
+           return file.starts_with(folder);
+         });
+}
+
+// The file of the frame that the line shows; empty: it shows none.
+std::string_view file_of_frame(std::string_view line) {
+  constexpr std::string_view kFile = "File \"";
+  const std::size_t at = line.find(kFile);
+  if (at == line.npos) return {};
+  line.remove_prefix(at + kFile.size());
+  return line.substr(0, line.find('"'));
+}
+
 std::uint64_t last_line_of(const TorchSaying& saying) {
   const auto& lines = saying.exception->lines;
   return lines.empty() ? saying.line.line : std::max(saying.line.line, lines.back().line);
@@ -92,6 +114,14 @@ bool worked_until(const View& view, Timestamp end) {
 }
 
 }  // namespace
+
+bool is_of_the_system(const PythonException& exception) {
+  if (!is_file_of_the_system(exception.file)) return false;
+  for (const SourceLine& line : exception.lines)
+    if (const std::string_view file = file_of_frame(line.text); !file.empty())
+      return is_file_of_the_system(file);
+  return false;
+}
 
 CaughtExceptions::CaughtExceptions(const View& view, const TorchCrew& crew,
                                    const SourceSpeakers& speakers)

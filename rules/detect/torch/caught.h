@@ -9,6 +9,10 @@
 
 namespace faultline {
 
+// Whether a program of the operating system raised it: it began and ended in a package of the
+// system, as the exceptions of a host's services do that stand in its syslog.
+bool is_of_the_system(const PythonException& exception);
+
 class CaughtExceptions {
  public:
   CaughtExceptions(const View& view, const TorchCrew& crew, const SourceSpeakers& speakers);

@@ -209,6 +209,7 @@ Story story_of(const View& view, const TorchCrew& crew, const SourceSpeakers& sp
   bool catches = false;  // some of what it raises
   for (const TorchSaying& saying : rank.said) {
     if (!crew.in_attempt(saying.line) && !crew.in_attempt(saying.last)) continue;
+    if (saying.exception && rank.rank < 0 && is_of_the_system(*saying.exception)) continue;
     if (saying.exception && caught.was_caught(rank.rank, saying)) {
       catches = true;
       continue;
