@@ -342,7 +342,11 @@ bool peel_host_label(Peeled& line) {
     if (std::ranges::none_of(name, is_letter) || is_record_of_a_bmc(rest)) return false;
     if (!has_digit(name) && !stands_behind_a_label(rest)) return false;
   }
-  line.named_by_label(name);
+  // "kernel: NVRM: …", cut out of a syslog's line, names no host.
+  if (name == "kernel")
+    line.in_kernel = true;
+  else
+    line.named_by_label(name);
   line.text = rest;
   return true;
 }

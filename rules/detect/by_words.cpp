@@ -115,8 +115,9 @@ Suspicion suspicion_of_words(const View& view, Cause cause, const std::vector<Hi
   for (const Hinted& hinted : lines)
     if (finding.evidence.size() < kMostLines) finding.evidence.push_back(hinted.line);
   finding.actions.push_back(
-      {.what = "Read the line and the lines around it. If it says what happened, write a signature "
-               "for it; Faultline then knows such lines.",
+      {.what =
+           "Read the line and the lines around it. With a signature for it, Faultline will know "
+           "such lines (docs/rules.md).",
        .where = first.host,
        .command = {}});
   finding.subject = subject_of(view, first);

@@ -471,5 +471,14 @@ TEST(LoneTools, AnAmdgpuLineWithoutAnAddressIsOfTheGpuThatTheNextLinesName) {
               testing::StartsWith("A device on a host that no line names did not finish"));
 }
 
+TEST(LoneTools, ALineOfTheKernelThatWasCutOutOfASyslogNamesNoHost) {
+  const std::string rest = "): 79, pid=4021, name=python3, GPU has fallen off the bus.\n";
+  const Diagnosis diagnosis = pasted("kernel: NVRM: Xid (PCI:0000:3b:00" + rest +
+                                     "kernel: NVRM: Xid (PCI:0000:5e:00" + rest);
+  ASSERT_FALSE(diagnosis.root_causes.empty());
+  for (const Finding& cause : diagnosis.root_causes)
+    EXPECT_THAT(cause.title, testing::HasSubstr("on a host that no line names"));
+}
+
 }  // namespace
 }  // namespace faultline

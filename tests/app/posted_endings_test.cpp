@@ -333,7 +333,7 @@ TEST(PostedEndings, AStepThatSomebodyEndedIsNoHealthAndNoFault) {
   const Diagnosis diagnosis = posted(
       "slurmstepd: error: *** STEP 49018.0 ON gpu-10 CANCELLED AT 2026-03-05T02:47:52 ***\n"
       "srun: error: gpu-11: tasks 40-79: Killed\nsrun: error: gpu-10: tasks 0-39: Killed\n");
-  EXPECT_THAT(first_cause(diagnosis), StartsWith("process.aborted Slurm ended the step"));
+  EXPECT_THAT(first_cause(diagnosis), StartsWith("process.aborted Slurm ended "));
   EXPECT_NE(diagnosis.verdict, Verdict::healthy);
 }
 

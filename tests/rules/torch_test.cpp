@@ -588,7 +588,7 @@ TEST(Torch, WhomSlurmKillsAfterItEndedTheStepDidNotCrash) {
   };
   const Diagnosis ended = job_of(false).diagnosis();
   ASSERT_EQ(causes(ended.root_causes), std::vector<std::string>{"process.aborted"});
-  EXPECT_EQ(ended.root_causes[0].title, "Slurm ended the step at its time limit");
+  EXPECT_EQ(ended.root_causes[0].title, "Slurm ended STEP 4.0 at its time limit");
   const Diagnosis killed = job_of(true).diagnosis();
   const Finding* crash = finding_of(killed.root_causes, "software.rank_crashed");
   ASSERT_NE(crash, nullptr);

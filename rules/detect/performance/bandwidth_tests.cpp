@@ -69,8 +69,11 @@ Suspicion wrong_results(const View& view, const PartRecord& record) {
   finding.title =
       fmt::format("{} computed wrong results{}{}", test_name(record), where(hosts, record),
                   first.empty() ? ""
-                                : fmt::format(": {} sizes, the first of {} bytes",
-                                              text_in(view, record, "wrong rows"), first));
+                                : fmt::format(": {}, the first of {} bytes",
+                                              text_in(view, record, "wrong rows") == "1"
+                                                  ? "1 size"
+                                                  : text_in(view, record, "wrong rows") + " sizes",
+                                              first));
   finding.actions = {
       {.what = hosts.size() > 1 ? "Run the test on each host alone, then on halves of the hosts, "
                                   "until one host or one pair of hosts remains."
