@@ -85,12 +85,36 @@ void add_head(const Diagnosis& diagnosis, Page& page) {
   }
 }
 
+bool is_of_a_traceback(const Evidence& line) {
+  return line.text.find("Traceback (most recent call last)") != std::string::npos ||
+         line.text.find("File \"") != std::string::npos;
+}
+
+// The lines of a finding for which there is room: the first ones. The last lines of a traceback say
+// more than its first ones.
+std::vector<const Evidence*> lines_to_show(const Finding& finding, std::size_t most) {
+  std::vector<const Evidence*> lines;
+  for (const Evidence& line : finding.evidence) lines.push_back(&line);
+  if (lines.size() <= most) return lines;
+  if (is_of_a_traceback(*lines.front())) {
+    const auto end = std::ranges::adjacent_find(lines, [](const Evidence* a, const Evidence* b) {
+      return a->source != b->source || a->line >= b->line;
+    });
+    const auto traceback =
+        static_cast<std::size_t>(end - lines.begin()) + (end == lines.end() ? 0 : 1);
+    if (traceback > most)
+      lines.erase(lines.begin() + 1,
+                  lines.begin() + static_cast<std::ptrdiff_t>(traceback - most + 1));
+  }
+  lines.resize(most);
+  return lines;
+}
+
 void add_evidence(const Diagnosis& diagnosis, const Finding& first, Page& page) {
   page.part();
-  for (std::size_t i = 0; i < std::min(first.evidence.size(), page.most()); ++i) {
-    const Evidence& line = first.evidence[i];
-    page.add(fmt::format("evidence: {}:{}  {}", shown(line.source), line.line, shown(line.text)));
-  }
+  for (const Evidence* line : lines_to_show(first, page.most()))
+    page.add(
+        fmt::format("evidence: {}:{}  {}", shown(line->source), line->line, shown(line->text)));
   for (std::size_t i = 0; i < std::min(first.against.size(), page.most(2)); ++i)
     page.add(fmt::format("but: {}", shown_words(first.against[i], kMostTitle)));
   const std::vector<const Finding*> chain = chain_of(diagnosis);

@@ -56,6 +56,27 @@ TEST(DiagnosisForms, TextSaysWhatIsNeededAtNightInItsOrder) {
     EXPECT_THAT(text, HasSubstr(part));
 }
 
+TEST(DiagnosisForms, TextShowsTheFirstAndTheLastLinesOfATraceback) {
+  Diagnosis diagnosis = hung_job().diagnosis();
+  std::vector<Evidence>& evidence = diagnosis.root_causes.front().evidence;
+  evidence.clear();
+  const auto add = [&](const char* source, std::uint64_t line, const char* text) {
+    evidence.push_back({.source = source, .line = line, .text = text});
+  };
+  add("log", 7, "Traceback (most recent call last):");
+  add("log", 8, "  File \"a.py\", line 3, in a");
+  add("log", 9, "    b()");
+  add("log", 10, "  File \"b.py\", line 5, in b");
+  add("log", 11, "RuntimeError: DataLoader worker is killed by signal: Bus error");
+  add("log", 2, "another line");
+  const std::string text = to_text(diagnosis);
+  for (const char* line : {"log:7 ", "log:10 ", "log:11 "})
+    EXPECT_THAT(text, HasSubstr(std::string("evidence: ") + line));
+  for (const char* line : {"log:8 ", "log:9 ", "log:2 "})
+    EXPECT_THAT(text, Not(HasSubstr(std::string("evidence: ") + line)));
+  EXPECT_THAT(to_text(diagnosis, true), HasSubstr("evidence: log:9 "));
+}
+
 TEST(DiagnosisForms, NoTimeIsInventedWhereNoLineCarriesOne) {
   Diagnosis diagnosis = hung_job().diagnosis();
   diagnosis.timeline.clear();
