@@ -66,14 +66,12 @@ Suspicion wrong_results(const View& view, const PartRecord& record) {
   Finding& finding = suspicion.finding;
   finding.severity = Severity::critical;
   const std::string first = text_in(view, record, "first wrong size");
+  const std::string wrong = text_in(view, record, "wrong rows");
   finding.title =
-      fmt::format("{} computed wrong results{}{}", test_name(record), where(hosts, record),
-                  first.empty() ? ""
-                                : fmt::format(": {}, the first of {} bytes",
-                                              text_in(view, record, "wrong rows") == "1"
-                                                  ? "1 size"
-                                                  : text_in(view, record, "wrong rows") + " sizes",
-                                              first));
+      fmt::format("{} computed wrong results{}", test_name(record), where(hosts, record));
+  if (!first.empty())
+    finding.title +=
+        fmt::format(": {} size{}, the first of {} bytes", wrong, wrong == "1" ? "" : "s", first);
   finding.actions = {
       {.what = hosts.size() > 1 ? "Run the test on each host alone, then on halves of the hosts, "
                                   "until one host or one pair of hosts remains."

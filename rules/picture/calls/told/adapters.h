@@ -1,6 +1,9 @@
 // The witnesses that say how far ranks came, each with its adapter.
 #pragma once
 
+#include <string_view>
+
+#include "rules/knowledge/signatures.h"
 #include "rules/picture/calls/progress_table.h"
 #include "rules/picture/who/torch_crew.h"
 
@@ -23,5 +26,8 @@ ProgressTable table_of_ranks(const TorchCrew& crew);
 
 // Adds ranks that did not come, by this line.
 void add_absent(ProgressRow& row, const std::vector<int>& ranks, const LineRef& line);
+
+// The number that a line gives in this field of its signature; -1: none.
+int number_of(const SignatureMatch& match, std::string_view field);
 
 }  // namespace faultline

@@ -1,3 +1,5 @@
+#include <cstdlib>
+
 #include "rules/picture/calls/told/adapters.h"
 
 namespace faultline {
@@ -14,6 +16,11 @@ void add_absent(ProgressRow& row, const std::vector<int>& ranks, const LineRef& 
   if (row.line != nullptr) return;
   row.line = &line;
   row.since = line.time;
+}
+
+int number_of(const SignatureMatch& match, std::string_view field) {
+  const auto found = match.fields.find(field);
+  return found == match.fields.end() ? -1 : std::atoi(found->second.c_str());
 }
 
 }  // namespace faultline

@@ -3,14 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <map>
 #include <set>
 #include <string>
 
 #include "model/ranks.h"
 #include "rules/knowledge/ground_names.h"
-#include "rules/knowledge/signatures.h"
 #include "rules/picture/calls/told/adapters.h"
 #include "rules/picture/read/sayings.h"
 
@@ -23,11 +21,6 @@ struct StoreBarrier {
   int wanted = 0;
   bool is_passed = false;
 };
-
-int number_of(const SignatureMatch& match, const char* field) {
-  const auto found = match.fields.find(field);
-  return found == match.fields.end() ? -1 : std::atoi(found->second.c_str());
-}
 
 // By the key of each barrier in the store.
 std::map<std::string, StoreBarrier> store_barriers(const View& view, const TorchCrew& crew) {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <optional>
 #include <set>
 
@@ -66,12 +65,9 @@ bool has_no_rank(const Wait& wait) { return wait.rank < 0; }
 // therefore wait for the rank that is missing at the store. nullopt if the counts leave more than
 // one.
 std::optional<int> missing_at_store(const Wait& keeper, const std::vector<Wait>& behind) {
-  const auto count = [&](const char* field) {
-    const auto found = keeper.match.fields.find(field);
-    return found == keeper.match.fields.end() ? -1 : std::atoi(found->second.c_str());
-  };
-  const int wanted = count("wanted");
-  if (wanted <= 1 || wanted > kMaxRanks || count("joined") != wanted - 1) return std::nullopt;
+  const int wanted = number_of(keeper.match, "wanted");
+  if (wanted <= 1 || wanted > kMaxRanks || number_of(keeper.match, "joined") != wanted - 1)
+    return std::nullopt;
   std::set<int> came{0};
   for (const Wait& wait : behind) came.insert(wait.rank);
   if (static_cast<int>(came.size()) != wanted - 1 || *came.rbegin() >= wanted) return std::nullopt;
