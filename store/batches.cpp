@@ -39,8 +39,11 @@ class Coverage {
     reach.to = stored.told.batch.to_offset;
   }
 
-  void note(std::string how) {
-    if (how_.empty()) how_ = std::move(how);
+  // That something could not be read: the batch, or all of them (0).
+  void note(std::string how, std::int64_t batch = 0) {
+    if (!how_.empty()) return;
+    how_ = std::move(how);
+    unread_ = batch;
   }
 
   std::vector<DamagedSource> damaged(Database& database, std::string_view job) const {
@@ -54,10 +57,25 @@ class Coverage {
       damaged.push_back({.name = std::string(row.text(1)),
                          .how = how_.empty() ? "a batch of it is missing" : how_});
     }
+    // A batch of a last line without an end covers no bytes, so its loss leaves no gap.
+    if (damaged.empty() && !how_.empty())
+      damaged.push_back({.name = source_of(database, unread_), .how = how_});
     return damaged;
   }
 
  private:
+  static std::string source_of(Database& database, std::int64_t batch) {
+    try {
+      Query row = database.query(
+          "SELECT name FROM sources JOIN batches ON batches.source = sources.id "
+          "WHERE batches.id = ?",
+          batch);
+      if (row.next()) return std::string(row.text(0));
+    } catch (const StoreError&) {  // the same page, most likely
+    }
+    return "one of its logs";
+  }
+
   struct Reach {
     std::uint64_t to = 0;
     bool whole = true;
@@ -65,6 +83,7 @@ class Coverage {
 
   std::unordered_map<std::int64_t, Reach> reaches_;
   std::string how_;
+  std::int64_t unread_ = 0;
 };
 
 void insert_event(Database& database, std::int64_t batch, const Event& event,
@@ -241,7 +260,7 @@ std::vector<DamagedSource> replay_batches(
     try {
       stored = select_batch(database, id);
     } catch (const StoreError& error) {
-      coverage.note(error.what());
+      coverage.note(error.what(), id);
     }
     if (!stored) continue;  // `coverage` shows that it is missing
     coverage.add(*stored);

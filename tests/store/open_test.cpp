@@ -166,6 +166,36 @@ TEST(OpeningTheStore, TellsWhoseBatchIsDamagedWhenItReplays) {
   EXPECT_EQ(visited, 299u);
 }
 
+// A last line without an end makes a batch of its own, which covers no bytes: no gap shows its
+// loss.
+TEST(OpeningTheStore, TellsOfADamagedBatchThatCoversNoBytes) {
+  for (const char* damage : {"UPDATE batches SET content = substr(content, 1, 20) WHERE id = 13",
+                             "UPDATE events SET fact = '{' WHERE batch = 13"}) {
+    const TemporaryFolder folder;
+    {
+      RandomBatches random(1);
+      Store store(folder / "f.db");
+      for (std::uint64_t i = 0; i < 12; ++i)
+        ASSERT_EQ(outcome(store, nth_commit(random, "a", i)), "");
+      Commit last = nth_commit(random, "a", 12);
+      while (last.batch.events.empty()) last.batch.events = random.batch().events;
+      last.batch.to_offset = last.batch.from_offset;
+      last.position.offset = last.batch.to_offset;
+      last.fingerprint.to_offset = last.batch.to_offset;
+      ASSERT_EQ(outcome(store, std::move(last)), "");
+    }
+    Database(folder / "f.db", Database::Access::read_write).execute(damage);
+    Store store(folder / "f.db");
+    std::size_t visited = 0;
+    const auto damaged =
+        store.replay("llama", expect_no_calls, [&](const StoredBatch&) { ++visited; });
+    EXPECT_EQ(visited, 12u);
+    ASSERT_EQ(damaged.size(), 1u) << damage;
+    EXPECT_EQ(damaged[0].name, "a");
+    EXPECT_THAT(damaged[0].how, testing::HasSubstr("is damaged (batch 13: "));
+  }
+}
+
 TEST(OpeningTheStore, TellsWhoseBatchIsMissingWhenItReplays) {
   for (const int id : {1, 7, 300}) {
     const TemporaryFolder folder;
