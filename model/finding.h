@@ -62,6 +62,7 @@ struct Finding {
   Subject subject;
   std::optional<Timestamp> first_seen;
   std::optional<Timestamp> last_seen;
+  bool zone_assumed = false;  // first_seen comes from a stamp that names no time zone
   std::uint64_t count = 1;
   std::vector<std::string> explains;  // ids of the findings this one accounts for
   std::vector<Evidence> evidence;

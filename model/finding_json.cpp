@@ -152,6 +152,7 @@ Result<Finding> finding_from_json(std::string_view text) {
                   .state = fields.word<FindingState>("state"),
                   .part_of_job = fields.truth("part_of_job")};
   // Findings that an older Faultline stored do not have these.
+  if (fields.has("zone_assumed")) finding.zone_assumed = fields.truth("zone_assumed");
   if (fields.has("against")) finding.against = fields.words("against");
   if (fields.has("remedy")) finding.remedy = fields.text("remedy");
   for (const json::value& element : fields.array("evidence"))

@@ -183,6 +183,7 @@ json::value to_json(const Finding& finding) {
           {"subject", object_of(finding.subject)},
           {"first_seen", time_or_null(finding.first_seen)},
           {"last_seen", time_or_null(finding.last_seen)},
+          {"zone_assumed", finding.zone_assumed},
           {"count", finding.count},
           {"finding", finding.id},
           {"explains", list(finding.explains)},

@@ -121,7 +121,7 @@ Check calls_are_logged(const View& view) {
 }
 
 Check no_gpu_errors(const View& view, const Diagnosis& diagnosis) {
-  Check check{.check = "no GPU errors in kernel logs", .status = CheckStatus::unknown};
+  Check check{.check = "GPUs free of errors in kernel logs", .status = CheckStatus::unknown};
   std::size_t errors = 0;
   for (const XidIncident& incident : view.job.hardware().xids()) {
     const XidMeaning* meaning = view.catalog.xid(incident.code);
@@ -311,10 +311,10 @@ std::vector<Check> checklist_of(const View& view, const Diagnosis& diagnosis) {
       ranks_in_step(view),
       last_operation(view, diagnosis),
       calls_are_logged(view),
-      agreement(view, diagnosis, "no conditional collective",
+      agreement(view, diagnosis, "every rank makes each call",
                 {Cause::software_collective_skipped, Cause::software_p2p_mismatch},
                 "no rank left out a call that its peers made"),
-      agreement(view, diagnosis, "datatypes and shapes agree",
+      agreement(view, diagnosis, "calls agree in function, count and type",
                 {Cause::software_collective_mismatch},
                 "ranks called the same functions, counts and types"),
       no_gpu_errors(view, diagnosis)};

@@ -68,6 +68,7 @@ bool is_taken(const View& view, Suspicion& suspicion) {
   Finding& finding = suspicion.finding;
   finding.id = id_of(view, suspicion);
   if (!finding.first_seen) finding.first_seen = suspicion.since.wall();
+  finding.zone_assumed = finding.first_seen && suspicion.since.zone_assumed;
   if (!finding.last_seen) finding.last_seen = finding.first_seen;
   return !view.moment.wrong.contains(finding.id);
 }

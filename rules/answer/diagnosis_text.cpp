@@ -124,7 +124,10 @@ void add_evidence(const Diagnosis& diagnosis, const Finding& first, Page& page) 
       page.add(fmt::format("followed by {} more", chain.size() - i));
       break;
     }
-    page.add(fmt::format("followed by: {}", shown_words(chain[i]->title, kMostTitle)));
+    // What came of a cause may have been logged before it.
+    const bool later = !first.first_seen || chain[i]->first_seen >= first.first_seen;
+    page.add(fmt::format("{}: {}", later || !chain[i]->first_seen ? "followed by" : "explains",
+                         shown_words(chain[i]->title, kMostTitle)));
   }
 }
 

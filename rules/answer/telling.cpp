@@ -10,10 +10,28 @@
 namespace faultline {
 namespace {
 
-// The time in the timeline, which corrects clocks.
-std::optional<Timestamp> time_of(const Diagnosis& diagnosis, const Finding& finding) {
+struct Since {
+  Timestamp time;
+  bool zone_assumed = false;
+};
+
+// The time in the timeline, which corrects clocks. A corrected time is one of a known zone.
+std::optional<Since> since_of(const Diagnosis& diagnosis, const Finding& finding) {
   const auto entry = std::ranges::find(diagnosis.timeline, finding.id, &TimelineEntry::finding);
-  return entry == diagnosis.timeline.end() ? finding.first_seen : entry->time;
+  const auto time = entry == diagnosis.timeline.end() ? finding.first_seen : entry->time;
+  if (!time) return std::nullopt;
+  return Since{.time = *time, .zone_assumed = finding.zone_assumed && time == finding.first_seen};
+}
+
+std::optional<Since> since_of_trouble(const Diagnosis& diagnosis) {
+  const Causes causes = causes_of(diagnosis);
+  const Finding* first = causes.first();
+  if (first == nullptr && !diagnosis.so_far.empty()) first = &diagnosis.so_far.front();
+  if (first == nullptr) return std::nullopt;
+  if (const auto since = since_of(diagnosis, *first)) return since;
+  for (const Finding* symptom : chain_of(diagnosis))
+    if (const auto since = since_of(diagnosis, *symptom)) return since;
+  return std::nullopt;
 }
 
 Action step_of(const MissingEvidence& missing) {
@@ -63,22 +81,19 @@ Causes causes_of(const Diagnosis& diagnosis) {
 }
 
 std::optional<Timestamp> trouble_since(const Diagnosis& diagnosis) {
-  const Causes causes = causes_of(diagnosis);
-  const Finding* first = causes.first();
-  if (first == nullptr && !diagnosis.so_far.empty()) return diagnosis.so_far.front().first_seen;
-  if (first == nullptr) return std::nullopt;
-  if (const auto time = time_of(diagnosis, *first)) return time;
-  for (const Finding* symptom : chain_of(diagnosis))
-    if (const auto time = time_of(diagnosis, *symptom)) return time;
-  return std::nullopt;
+  const auto since = since_of_trouble(diagnosis);
+  return since ? std::optional(since->time) : std::nullopt;
 }
 
 std::string verdict_of(const Diagnosis& diagnosis) {
-  const auto time = trouble_since(diagnosis);
-  return fmt::format(
-      "{}{}", name_of(diagnosis.verdict),
-      time ? fmt::format(" since {}", to_rfc3339(std::chrono::floor<std::chrono::seconds>(*time)))
-           : std::string());
+  const auto since = since_of_trouble(diagnosis);
+  if (!since) return std::string(name_of(diagnosis.verdict));
+  std::string time = to_rfc3339(std::chrono::floor<std::chrono::seconds>(since->time));
+  if (since->zone_assumed) {
+    time.pop_back();  // the Z
+    time += " (no time zone in the log)";
+  }
+  return fmt::format("{} since {}", name_of(diagnosis.verdict), time);
 }
 
 std::string culprit_of(const Diagnosis& diagnosis) {

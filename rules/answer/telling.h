@@ -28,7 +28,8 @@ Causes causes_of(const Diagnosis& diagnosis);
 // When the trouble began: the time of the culprit. If it has none, the first time of what followed.
 std::optional<Timestamp> trouble_since(const Diagnosis& diagnosis);
 
-// "hang since 2026-03-05T02:00:35Z"; without a time if no line carries one.
+// "hang since 2026-03-05T02:00:35Z"; without a time if no line carries one. If the line names no
+// time zone, the time is as the line has it: "since 2026-03-05T03:00:35 (no time zone in the log)".
 std::string verdict_of(const Diagnosis& diagnosis);
 
 // The culprit; if none is sure, what is known instead.

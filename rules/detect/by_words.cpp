@@ -12,6 +12,7 @@
 #include "rules/detect/detector.h"
 #include "rules/detect/torch/word_of_end.h"
 #include "rules/knowledge/ground_names.h"
+#include "rules/knowledge/prose.h"
 
 namespace faultline {
 namespace {
@@ -110,8 +111,9 @@ Suspicion suspicion_of_words(const View& view, Cause cause, const std::vector<Hi
   finding.cause = cause;
   finding.severity = Severity::warning;
   finding.count = lines.size();
-  finding.title = fmt::format("Perhaps {} (guessed from the words of a line that no rule reads)",
+  finding.title = fmt::format("{} (guessed from the words of a line that no rule reads)",
                               view.catalog.hints->all()[first.hint].about);
+  begin_with_a_capital(finding.title);
   for (const Hinted& hinted : lines)
     if (finding.evidence.size() < kMostLines) finding.evidence.push_back(hinted.line);
   finding.actions.push_back(

@@ -76,6 +76,7 @@ void add_times(Suspicion& known, const Suspicion& again) {
     finding.first_seen = std::min(finding.first_seen.value_or(*first), *first);
   if (const auto& last = again.finding.last_seen)
     finding.last_seen = std::max(finding.last_seen.value_or(*last), *last);
+  finding.zone_assumed = finding.first_seen && known.since.zone_assumed;
 }
 
 // What any detector knows of a fault that was found again counts for it.

@@ -32,7 +32,7 @@ TEST(ByWords, ALineThatNobodyReadsIsPossibleWhereNothingElseIsFound) {
   ASSERT_THAT(classes_of(diagnosis.root_causes), ElementsAre("host.storage_stall"));
   const Finding& finding = diagnosis.root_causes.front();
   EXPECT_EQ(finding.title,
-            "Perhaps a file system over the network (guessed from the words of a line that no rule "
+            "A file system over the network (guessed from the words of a line that no rule "
             "reads)");
   EXPECT_LT(finding.confidence, 0.5);
   ASSERT_EQ(finding.evidence.size(), 1);

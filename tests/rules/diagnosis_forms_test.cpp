@@ -10,6 +10,7 @@
 #include "job.h"
 #include "rules/answer/pasteable.h"
 #include "rules/answer/shown_text.h"
+#include "seconds.h"
 
 namespace faultline {
 namespace {
@@ -54,6 +55,22 @@ TEST(DiagnosisForms, TextSaysWhatIsNeededAtNightInItsOrder) {
   for (const char* part : {"evidence: node-1/dmesg.txt:1", "then: ", "waited for: 11",
                            "restart without: node-1   --exclude=node-1"})
     EXPECT_THAT(text, HasSubstr(part));
+}
+
+TEST(DiagnosisForms, ATimeFromALineThatNamesNoTimeZoneSaysSo) {
+  Job job;
+  job.join_all(16);
+  job.call(ranks(0, 16), all_reduce(), 100);
+  job.call(all_but(11, 16), all_reduce());
+  EventTime local = at(120);
+  local.zone_assumed = true;
+  job.xid("node-1", Job::gpu_of(11), 79, local);
+  const Diagnosis diagnosis = job.diagnosis();
+  EXPECT_TRUE(diagnosis.root_causes.front().zone_assumed);
+  const std::string time = to_rfc3339(*at(120).wall());
+  EXPECT_THAT(lines_of(to_text(diagnosis)).front(),
+              testing::EndsWith(" since " + time.substr(0, time.size() - 1) +
+                                " (no time zone in the log)"));
 }
 
 TEST(DiagnosisForms, TextShowsTheFirstAndTheLastLinesOfATraceback) {

@@ -168,8 +168,8 @@ TEST(Checklist, AnswersEveryQuestionOfTheTutorials) {
   const Diagnosis diagnosis = hung_job().diagnosis();
   for (const char* question :
        {"all ranks joined", "all ranks alive", "rendezvous port reachable", "ranks in step",
-        "last operation", "every call has its line", "no conditional collective",
-        "datatypes and shapes agree", "no GPU errors in kernel logs",
+        "last operation", "every call has its line", "every rank makes each call",
+        "calls agree in function, count and type", "GPUs free of errors in kernel logs",
         "InfiniBand ports of the job's hosts", "GPU memory (ECC)", "MTU equal", "shm",
         "expected bandwidth", "algorithm selected"}) {
     const Check& answer = check(diagnosis, question);
@@ -180,7 +180,7 @@ TEST(Checklist, AnswersEveryQuestionOfTheTutorials) {
   }
   EXPECT_EQ(check(diagnosis, "last operation").status, CheckStatus::fail);
   EXPECT_THAT(check(diagnosis, "last operation").detail, HasSubstr("15 of 16"));
-  EXPECT_EQ(check(diagnosis, "datatypes and shapes agree").status, CheckStatus::pass);
+  EXPECT_EQ(check(diagnosis, "calls agree in function, count and type").status, CheckStatus::pass);
 }
 
 TEST(CounterEvidence, ARankThatWentOnSpeaksAgainstADeadGpu) {

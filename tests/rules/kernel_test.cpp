@@ -1,5 +1,6 @@
 // What kernels report, and whether it mattered to the job. Each fault has a twin job in which the
 // same lines are old, about a bystander, or harmless.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,6 +9,7 @@
 namespace faultline {
 namespace {
 
+using testing::AllOf;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -65,6 +67,24 @@ TEST(KernelPcie, AFatalErrorNamesTheRankOfItsGpu) {
   EXPECT_THAT(finding.subject.hosts, ElementsAre("node-0"));
   EXPECT_THAT(finding.subject.gpus, ElementsAre("node-0/" + kGpu3));
   EXPECT_THAT(causes(diagnosis.symptoms), ElementsAre("collective.rank_behind"));
+}
+
+TEST(KernelPcie, FunctionsOfOneCardAreCountedAsOneCard) {
+  Job job = minute_long_job();
+  for (int function = 0; function < 6; ++function)
+    job.kernel("node-0", aer("Uncorrected (Fatal)", fmt::format("0000:5c:00.{}", function)),
+               day_up_at(52));
+  const auto title_of = [](const Job& of) {
+    const Diagnosis diagnosis = of.diagnosis();
+    const Finding* finding = finding_named(diagnosis.root_causes, "pcie.error");
+    if (finding == nullptr) finding = finding_named(diagnosis.observations, "pcie.error");
+    return finding == nullptr ? std::string() : finding->title;
+  };
+  EXPECT_THAT(title_of(job), AllOf(HasSubstr("0000:5c:00."), Not(HasSubstr("like it"))));
+  for (int card = 1; card < 5; ++card)
+    job.kernel("node-0", aer("Uncorrected (Fatal)", fmt::format("0000:6c:0{}.0", card)),
+               day_up_at(52));
+  EXPECT_THAT(title_of(job), HasSubstr("and 4 others like it"));
 }
 
 TEST(KernelPcie, AnErrorOfAHostOutsideTheJobIsABystanders) {

@@ -106,6 +106,7 @@ TEST(PortCounters, OfOneSnapshotAreMentionedAndAccuseNobody) {
   ASSERT_THAT(causes(diagnosis.observations), ElementsAre("network.link_errors"));
   EXPECT_EQ(diagnosis.observations.front().title,
             "node-1/mlx5_3:1: symbol_error is 48211; one reading does not show when it rose");
+  EXPECT_EQ(diagnosis.observations.front().actions.front().command, "perfquery -x -C mlx5_3 -P 1");
 }
 
 TEST(PortCounters, ThatBecameFullRoseByAtLeastThat) {

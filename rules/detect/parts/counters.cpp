@@ -13,6 +13,7 @@
 #include "rules/detect/parts/facts.h"
 #include "rules/detect/performance/measured.h"
 #include "rules/detect/placed.h"
+#include "rules/knowledge/advice.h"
 #include "rules/knowledge/ground_names.h"
 
 namespace faultline {
@@ -355,6 +356,16 @@ std::set<ToolAndSource> reports_of_sound_fabrics(const PartFacts& facts) {
   return sound;
 }
 
+std::string command_to_read(const NetworkPort& port) {
+  const std::string number = shell_word(port.port);
+  if (!port.device.empty() && !port.port.empty())
+    return fmt::format("perfquery -x -C {} -P {}", shell_word(port.device), number);
+  if (!port.lid.empty() && !port.port.empty())
+    return fmt::format("perfquery -x {} {}", shell_word(port.lid), number);
+  if (!port.netdev.empty()) return fmt::format("ethtool -S {}", shell_word(port.netdev));
+  return "perfquery -x";
+}
+
 // One value may be years old: it is mentioned, and accuses nobody. If no log tells of a job, three
 // kinds are looked into: a full counter, a large share, and one of the few ports of a fabric that
 // count at all.
@@ -391,7 +402,7 @@ void mention_single_readings(const PartFacts& facts, Suspicions& found) {
     finding.actions.push_back({.what = "Read the counters again after ten minutes of traffic: only "
                                        "counters that rise matter.",
                                .where = port.host,
-                               .command = "perfquery -x"});
+                               .command = command_to_read(port)});
     found.push_back(std::move(suspicion));
   }
 }

@@ -47,6 +47,12 @@ std::vector<Suspicion> find_different_calls(const View& view, const TorchCrew& c
   finding.severity = Severity::critical;
   suspicion.sure = decided ? Claim::desync_by_majority : Claim::desync_of_two;
   finding.subject = crew.subject_of(odd);
+  // The advice of the class is to switch on the check that printed these lines.
+  finding.actions.push_back(
+      {.what = "Compare function, shape and type of that call in the code of the ranks: they may "
+               "have built different models, or taken another branch.",
+       .where = {},
+       .command = {}});
   for (const auto* line : lines)
     if (finding.evidence.size() < kMostLines) {
       const Evidence evidence = view.evidence(line->line);

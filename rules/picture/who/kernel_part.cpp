@@ -232,7 +232,8 @@ KernelPart device_part(const View& view, const KernelDevices& devices,
   }
   KernelPart part = host_part(view, sighting.host);
   const std::string where = address.empty() ? std::string(sighting.field("bridge")) : address;
-  part.key = "pci " + where;
+  // The functions of one card, 0000:5c:00.0 and 0000:5c:00.1, are one part.
+  part.key = "pci " + (address.empty() ? where : address.substr(0, address.rfind('.')));
   part.name = where.empty() ? std::string("a device")
                             : (address.empty() ? "PCIe port " : "the device at ") + where;
   // The driver says that it is a GPU, and it is no rank's.
