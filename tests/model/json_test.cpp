@@ -24,6 +24,7 @@ Finding full_finding() {
           .subject = {.hosts = {"gpu-node-3"}, .ranks = {27}, .gpus = {"gpu-node-3/0000:3b:00.0"}},
           .first_seen = kTime,
           .last_seen = kTime,
+          .zone_assumed = true,
           .count = 3,
           .explains = {"f71b", "f02d"},
           .evidence = {{.source = "gpu-node-3/dmesg.txt",
@@ -46,7 +47,8 @@ TEST(FindingJson, HasThePromisedForm) {
       R"("severity":"critical","confidence":0.98,)"
       R"("subject":{"hosts":["gpu-node-3"],"ranks":[27],"gpus":["gpu-node-3/0000:3b:00.0"],)"
       R"("nics":[],"communicators":[]},)"
-      R"("first_seen":"2026-03-05T02:46:59.123Z","last_seen":"2026-03-05T02:46:59.123Z","count":3,)"
+      R"("first_seen":"2026-03-05T02:46:59.123Z","last_seen":"2026-03-05T02:46:59.123Z",)"
+      R"("zone_assumed":true,"count":3,)"
       R"("finding":"f3a9c0","explains":["f71b","f02d"],)"
       R"("evidence":[{"source":"gpu-node-3/dmesg.txt","line":812,"offset":70211,)"
       R"("time":"2026-03-05T02:46:59.123Z","text":"NVRM: \"Xid\""},)"
@@ -68,9 +70,12 @@ TEST(FindingJson, ReadsWhatAnOlderFaultlineStored) {
   std::string text = compact(to_json(full_finding()));
   const std::string_view later = R"("against":["rank 27 went on"],"remedy":"exclude_node",)";
   text.erase(text.find(later), later.size());
+  const std::string_view zone = R"("zone_assumed":true,)";
+  text.erase(text.find(zone), zone.size());
   const auto read = finding_from_json(text);
   ASSERT_TRUE(read.has_value()) << read.error().message;
   EXPECT_TRUE(read->against.empty());
+  EXPECT_FALSE(read->zone_assumed);
   EXPECT_EQ(read->remedy, "");
 }
 
