@@ -125,8 +125,9 @@ void add_evidence(const Diagnosis& diagnosis, const Finding& first, Page& page) 
       break;
     }
     // What came of a cause may have been logged before it.
-    const bool later = !first.first_seen || chain[i]->first_seen >= first.first_seen;
-    page.add(fmt::format("{}: {}", later || !chain[i]->first_seen ? "followed by" : "explains",
+    const auto& time = chain[i]->first_seen;
+    const bool earlier = time && first.first_seen && *time < *first.first_seen;
+    page.add(fmt::format("{}: {}", earlier ? "explains" : "followed by",
                          shown_words(chain[i]->title, kMostTitle)));
   }
 }

@@ -72,11 +72,13 @@ void add_times(Suspicion& known, const Suspicion& again) {
   const bool zoned_now = again.since.known() && !again.since.zone_assumed &&
                          (!known.since.known() || known.since.zone_assumed);
   if (zoned_now || (!known.since.known() && !known.since.uptime_us)) known.since = again.since;
-  if (const auto& first = again.finding.first_seen)
-    finding.first_seen = std::min(finding.first_seen.value_or(*first), *first);
+  if (const auto& first = again.finding.first_seen;
+      first && (!finding.first_seen || *first < *finding.first_seen)) {
+    finding.first_seen = first;
+    finding.zone_assumed = again.finding.zone_assumed;
+  }
   if (const auto& last = again.finding.last_seen)
     finding.last_seen = std::max(finding.last_seen.value_or(*last), *last);
-  finding.zone_assumed = finding.first_seen && known.since.zone_assumed;
 }
 
 // What any detector knows of a fault that was found again counts for it.
