@@ -42,9 +42,12 @@ Result<void> FoldedJob::take_calls(std::string_view packed) {
 }
 
 void FoldedJob::calls_were_kept(const UnkeptCalls& were) {
-  const std::unique_lock lock(mutex_);
-  unkept_.calls -= were.calls;
-  unkept_.batches -= were.batches;
+  {
+    const std::unique_lock lock(mutex_);
+    unkept_.calls -= were.calls;
+    unkept_.batches -= were.batches;
+  }
+  fold_what_waits_if_free();  // a commit may have found it locked
 }
 
 void FoldedJob::apply(std::int64_t number, const Source& source, const Batch& batch,

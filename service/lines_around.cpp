@@ -128,12 +128,12 @@ std::vector<ShownLines> lines_around(Store& store, const std::string& job,
       .first = line - std::min(line - 1, around), .line = line, .last = line + around};
   Shower shower(wanted.first, wanted.last);
   bool is_whole = true;
-  store.visit_kept_lines(job, source, wanted, [&](const KeptLines& kept) {
+  const bool has_all = store.visit_kept_lines(job, source, wanted, [&](const KeptLines& kept) {
     if (!is_whole) return;
     shower.begin(kept);
     is_whole = static_cast<bool>(read_kept_lines(kept.content, shower));
   });
-  const bool are_calls = is_whole && stored->kept_to == stored->position.offset;
+  const bool are_calls = has_all && is_whole && stored->kept_to == stored->position.offset;
   return shower.take(stored->position.lines,
                      are_calls ? ShownLines::What::calls : ShownLines::What::not_kept);
 }

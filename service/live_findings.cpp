@@ -2,6 +2,7 @@
 #include <malloc.h>
 
 #include "logging/log.h"
+#include "model/independent_steps.h"
 #include "service/live_job.h"
 #include "service/packed_hosts.h"
 
@@ -114,7 +115,8 @@ bool LiveJobs::has_just_ended(Job& job) const {
 }
 
 void LiveJobs::reconcile_open() {
-  for (const std::string& job : open_sources_.jobs()) reconcile(job);
+  IndependentSteps steps;
+  for (const std::string& job : open_sources_.jobs()) steps.run([&] { reconcile(job); });
   std::vector<std::string> to_rest;
   patience_ = count_in_memory() > kManyAwake ? std::min(settings_.rest_after, kShortPatience)
                                              : settings_.rest_after;
@@ -123,15 +125,17 @@ void LiveJobs::reconcile_open() {
     const std::shared_ptr<Job> job = std::move(held);
     if (is_to_be_read_anew(*job) || may_rest(*job)) to_rest.push_back(job->name);
     if (!is_to_be_judged_by_time(*job)) continue;
-    try {
-      wake(*job);
-      reconcile(*job);
-    } catch (...) {
-      job->is_due = true;
-      throw;
-    }
+    steps.run([&] {
+      try {
+        wake(*job);
+        reconcile(*job);
+      } catch (...) {
+        job->is_due = true;
+        throw;
+      }
+    });
   }
-  for (const std::string& job : to_rest) rest(job);
+  for (const std::string& job : to_rest) steps.run([&] { rest(job); });
   // malloc keeps the freed pages of resting jobs with the threads that read them, unless it is
   // asked to return them.
   has_to_trim_ = has_to_trim_ || !to_rest.empty();
@@ -140,6 +144,7 @@ void LiveJobs::reconcile_open() {
     trimmed_at_ = steady_now();
     has_to_trim_ = false;
   }
+  steps.end();
 }
 
 bool LiveJobs::is_to_be_judged_by_time(Job& job) const {

@@ -164,15 +164,29 @@ bool LiveJobs::forget(const std::string& name, std::optional<Timestamp> unless_a
       jobs_.erase(found);
     }
   }
-  const bool forgotten = store_.delete_job(name, utc_now(), unless_after);
-  const bool is_there = !store_.sources(name).empty();  // as it was, or anew
-  if (is_there) {
-    add(name);
-  } else {
-    const std::unique_lock lock(mutex_);
-    jobs_.erase(name);
+  bool forgotten = false;
+  bool is_there = true;
+  try {
+    forgotten = store_.delete_job(name, utc_now(), unless_after);
+    is_there = !store_.sources(name).empty();  // as it was, or anew
+  } catch (...) {
+    renew(name);
+    throw;
   }
+  renew(name, is_there);
   return forgotten;
+}
+
+// Somebody may have read the job while it was being deleted, without all that is stored now. So it
+// is read again when somebody asks.
+void LiveJobs::renew(const std::string& name, bool is_there) {
+  const std::unique_lock lock(mutex_);
+  std::shared_ptr<Job>& job = jobs_[name];
+  if (job) job->is_forgotten = true;
+  if (is_there)
+    job = std::make_shared<Job>(name);
+  else
+    jobs_.erase(name);
 }
 
 std::shared_ptr<LiveJobs::Job> LiveJobs::known(std::string_view name) const {
@@ -288,7 +302,7 @@ void LiveJobs::fold(const std::shared_ptr<Job>& job, const std::shared_ptr<const
                             source = saved->source.name](std::exception_ptr failure) {
     metrics_.count_fold(steady_now() - begun);
     if (failure) set_aside_for(*job, source, failure);
-    if (job->is_forgotten) add(job->name);
+    if (job->is_forgotten) renew(job->name);
     done(failure);
   });
 }

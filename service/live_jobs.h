@@ -153,6 +153,7 @@ class LiveJobs {
   std::shared_ptr<Job> find(std::string_view name);
   std::shared_ptr<Job> find_or_add(const std::string& name);
   void add(const std::string& name);
+  void renew(const std::string& name, bool is_there = true);
   void wake(Job& job);
   bool rest(const std::string& name);
   bool may_rest(Job& job) const;

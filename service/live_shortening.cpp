@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "model/independent_steps.h"
 #include "service/live_job.h"
 #include "service/live_jobs.h"
 
@@ -49,18 +50,24 @@ void LiveJobs::shorten(Job& job) {
 // Drops the calls whose result is stored already, but which an earlier run, or this one for want of
 // room, did not drop.
 void LiveJobs::go_on_shortening() {
+  IndependentSteps steps;
   for (const std::string& name : store_.jobs_with_kept_calls_to_drop())
-    if (const std::shared_ptr<Job> job = find(name); job && why_set_aside(*job).empty())
-      store_.drop_kept_calls(name, stop_);
+    steps.run([&] {
+      if (const std::shared_ptr<Job> job = find(name); job && why_set_aside(*job).empty())
+        store_.drop_kept_calls(name, stop_);
+    });
+  steps.end();
 }
 
 void LiveJobs::shorten_stored() {
   if (!store_.has_room()) return;
   const std::lock_guard lock(rewriting_mutex_);
-  if (is_shortening_left_) go_on_shortening();
-  is_shortening_left_ = true;  // in case an exception ends this early
+  IndependentSteps steps;
+  if (is_shortening_left_) steps.run([&] { go_on_shortening(); });
+  is_shortening_left_ = true;  // in case a step fails
   for (const std::shared_ptr<Job>& job : all())
-    if (is_to_be_shortened(*job)) shorten(*job);
+    if (is_to_be_shortened(*job)) steps.run([&] { shorten(*job); });
+  steps.end();
   is_shortening_left_ = false;
 }
 

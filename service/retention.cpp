@@ -8,6 +8,7 @@
 
 #include "alerts/routing.h"
 #include "logging/log.h"
+#include "model/independent_steps.h"
 
 namespace faultline {
 namespace {
@@ -54,11 +55,15 @@ void Retention::apply(SteadyTime now) {
     next_ = now + between(settings);
   }
   const Timestamp today = utc_now();
-  forget_old_jobs(settings, today);
-  drop_old_lines(settings);
-  if (settings.bytes > 0) forget_jobs_for_room(settings, today);
+  IndependentSteps steps;
+  steps.run([&] { forget_old_jobs(settings, today); });
+  steps.run([&] { drop_old_lines(settings); });
+  if (settings.bytes > 0) steps.run([&] { forget_jobs_for_room(settings, today); });
   if (settings.findings.count() > 0)
-    metrics_.count_forgotten_findings(store_.delete_findings_ended(today - settings.findings));
+    steps.run([&] {
+      metrics_.count_forgotten_findings(store_.delete_findings_ended(today - settings.findings));
+    });
+  steps.end();
 }
 
 bool Retention::may_go(const StoredJob& job) const {
@@ -83,14 +88,18 @@ void Retention::drop_old_lines(const RetentionSettings& settings) {
 }
 
 void Retention::forget_old_jobs(const RetentionSettings& settings, Timestamp now) {
+  IndependentSteps steps;
   for (const StoredJob& job : store_.jobs()) {
     const KeptJobs* own = own_of(settings, job.name, &KeptJobs::age);
     const std::chrono::seconds age = own ? *own->age : settings.jobs;
     if (age.count() == 0 || job.last_received >= now - age || !may_go(job)) continue;
-    forget(job, ForgottenFor::age,
-           own ? fmt::format("no log came for longer than [[keep]] of {} allows", own->jobs)
-               : "no log came for longer than --keep-jobs");
+    steps.run([&] {
+      forget(job, ForgottenFor::age,
+             own ? fmt::format("no log came for longer than [[keep]] of {} allows", own->jobs)
+                 : "no log came for longer than --keep-jobs");
+    });
   }
+  steps.end();
 }
 
 // Deletes the oldest jobs first, but none that is running or is kept for ever.
@@ -101,13 +110,16 @@ void Retention::forget_jobs_for_room(const RetentionSettings& settings, Timestam
   }
   std::vector<StoredJob> jobs = store_.jobs();
   std::ranges::stable_sort(jobs, std::less(), &StoredJob::last_received);
+  IndependentSteps steps;
   for (const StoredJob& job : jobs) {
     if (job.last_received > now - kAtWork) break;
     const KeptJobs* own = own_of(settings, job.name, &KeptJobs::age);
     if ((own && own->age->count() == 0) || !may_go(job)) continue;
-    forget(job, ForgottenFor::room, "more is stored than --keep-at-most allows");
+    steps.run(
+        [&] { forget(job, ForgottenFor::room, "more is stored than --keep-at-most allows"); });
     if (store_.bytes_in_use() <= settings.bytes) return;
   }
+  steps.end();
   if (!has_told_of_no_room_)
     say(LogLevel::warning, "no-room",
         "more is stored than --keep-at-most allows, but every job got lines within the last hour "

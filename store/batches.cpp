@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 #include <unordered_map>
 
 #include "model/json.h"
@@ -317,8 +318,32 @@ bool delete_some_batches(Database& database) {
       "batches.source = sources.id WHERE job = ? LIMIT ?)",
       kForgotten, kAtOnce);
   if (database.number("SELECT changes()") > 0) return true;
-  database.run("DELETE FROM sources WHERE job = ?", kForgotten);
+  delete_forgotten_sources(database);
   return false;
+}
+
+std::vector<std::int64_t> forgotten_batches(Database& database) {
+  std::set<std::int64_t> batches;
+  for (const char* of_table :
+       {"SELECT batches.id FROM sources JOIN batches ON batches.source = sources.id WHERE job = ?",
+        "SELECT batch FROM sources JOIN kept_lines ON kept_lines.source = sources.id WHERE job = "
+        "?"}) {
+    Query row = database.query(of_table, kForgotten);
+    while (row.next()) batches.insert(row.integer(0));
+  }
+  return {batches.begin(), batches.end()};
+}
+
+void delete_batch(Database& database, std::int64_t batch) {
+  database.run("DELETE FROM kept_lines WHERE batch = ?", batch);
+  database.run("DELETE FROM batches WHERE id = ?", batch);
+}
+
+void delete_forgotten_sources(Database& database) {
+  database.run(
+      "DELETE FROM sources WHERE job = ? AND NOT EXISTS (SELECT 1 FROM batches WHERE source = "
+      "sources.id) AND NOT EXISTS (SELECT 1 FROM kept_lines WHERE source = sources.id)",
+      kForgotten);
 }
 
 }  // namespace faultline

@@ -42,4 +42,9 @@ bool was_received_after(Database& database, std::string_view job, Timestamp time
 bool forget_sources(Database& database, std::string_view job);
 bool delete_some_batches(Database& database);
 
+// The same one by one, for when a damaged page makes that fail.
+std::vector<std::int64_t> forgotten_batches(Database& database);
+void delete_batch(Database& database, std::int64_t batch);
+void delete_forgotten_sources(Database& database);
+
 }  // namespace faultline

@@ -287,6 +287,18 @@ bool has_checksums_of_pages(sqlite3* database) {
   return bytes == kSumBytes;
 }
 
+void expect_pages_as_in(sqlite3* original, sqlite3* copy) {
+  const auto state_of = [](sqlite3* database) -> State& {
+    sqlite3_file* file = nullptr;
+    sqlite3_file_control(database, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+    return *guarded(file).state;
+  };
+  const State& known = state_of(original);
+  State& other = state_of(copy);
+  other.page_bytes = known.page_bytes;
+  other.has_sums = known.has_sums;
+}
+
 std::string take_complaint_about_files() { return std::exchange(complaint, {}); }
 
 }  // namespace faultline

@@ -21,6 +21,9 @@ void keep_checksums_of_pages(sqlite3* database);
 
 bool has_checksums_of_pages(sqlite3* database);
 
+// For a copy whose first page, which tells of the others, is not written first.
+void expect_pages_as_in(sqlite3* original, sqlite3* copy);
+
 // What the last failure on this thread was, if guarded files caused it: which file, and what is
 // wrong with it; else empty. Clears it.
 std::string take_complaint_about_files();

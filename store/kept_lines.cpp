@@ -113,11 +113,11 @@ std::size_t walk_kept_lines(Database& database, std::string_view job, std::strin
 }
 
 // A line may begin in the row before the one in which it ends.
-void visit_kept_lines(Database& database, std::string_view job, std::string_view source,
+bool visit_kept_lines(Database& database, std::string_view job, std::string_view source,
                       const LineRange& wanted, const std::function<void(const KeptLines&)>& visit) {
   constexpr int kMost = 512;  // each way
   const std::optional<std::int64_t> id = id_of(database, job, source);
-  if (!id) return;
+  if (!id) return true;
   std::vector<std::int64_t> rows;
   {
     Query row = database.query(
@@ -135,8 +135,17 @@ void visit_kept_lines(Database& database, std::string_view job, std::string_view
                             "AND lines_before < ? ORDER BY lines_before, batch LIMIT ?",
                             *id, wanted.line, wanted.last, kMost),
                     std::back_inserter(rows));
-  for (const std::int64_t batch : rows)
-    if (const Selected selected = select_one(database, batch); selected.kept) visit(*selected.kept);
+  bool has_gap = false;
+  for (const std::int64_t batch : rows) {
+    Selected selected = select_one(database, batch);
+    if (!selected.kept) {
+      has_gap = true;
+      continue;
+    }
+    if (has_gap) selected.kept->follows = false;
+    visit(*selected.kept);
+  }
+  return !has_gap;
 }
 
 std::vector<KeptOfJob> select_kept_of_jobs(Database& database, std::uint64_t more_than) {

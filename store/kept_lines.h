@@ -27,8 +27,8 @@ std::size_t walk_kept_lines(Database& database, std::string_view job, std::strin
                             const std::function<void(const StoredBatch&)>& on_batch);
 
 // Visits the rows in which the wanted lines may stand, in the order of commits, one in memory at a
-// time. Of very many it visits those nearest to `wanted.line`. Leaves out damaged rows.
-void visit_kept_lines(Database& database, std::string_view job, std::string_view source,
+// time. Of very many it visits those nearest to `wanted.line`. False: some cannot be read.
+bool visit_kept_lines(Database& database, std::string_view job, std::string_view source,
                       const LineRange& wanted, const std::function<void(const KeptLines&)>& visit);
 
 struct KeptOfJob {

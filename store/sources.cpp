@@ -65,7 +65,7 @@ std::vector<StoredJob> select_jobs(Database& database) {
 std::vector<StoredSource> select_sources(Database& database, std::string_view job) {
   std::vector<StoredSource> sources;
   Query row = database.query(
-      "SELECT job, name, host, rank, read_to, lines, carry, recognized, facts, complete, "
+      "SELECT job, name, host, rank, read_to, lines, '', recognized, facts, complete, "
       "last_received, kept_to FROM sources WHERE job = ? ORDER BY name",
       job);
   while (row.next()) sources.push_back(source_of(row));

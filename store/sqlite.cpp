@@ -140,6 +140,8 @@ std::int64_t Database::number(std::string_view sql) {
 void Database::take_all_of(Database& other) {
   sqlite3_backup* copying = sqlite3_backup_init(handle_.get(), "main", other.handle_.get(), "main");
   if (copying == nullptr) fail(handle_.get(), sqlite3_errcode(handle_.get()));
+  // SQLite writes the first page last, if the copy is larger than its cache.
+  expect_pages_as_in(other.handle_.get(), handle_.get());
   // One step copies all pages as of one moment; writes meanwhile go into the other's log.
   sqlite3_backup_step(copying, -1);
   const int code = sqlite3_backup_finish(copying);

@@ -7,6 +7,8 @@
 #include <mutex>
 #include <utility>
 
+#include "logging/log.h"
+#include "model/independent_steps.h"
 #include "store/batch_codec.h"
 #include "store/batches.h"
 #include "store/compressed.h"
@@ -85,6 +87,36 @@ class Store::Impl {
     auto answer = write([&](Database& database) { return change(database, routing_); });
     if (listener_) listener_();
     return answer;
+  }
+
+  // Deletes the batches of deleted jobs one by one, after deleting several at once failed. A batch
+  // on a damaged page stays, with its source: nobody sees it, and nobody else has to wait for it.
+  void delete_what_can_be(std::string why) {
+    constexpr std::size_t kMostFailures = 100;
+    std::size_t failed = 0;
+    try {
+      for (const std::int64_t batch : read(forgotten_batches)) {
+        try {
+          write([&](Database& database) {
+            delete_batch(database, batch);
+            return true;
+          });
+        } catch (const std::exception& error) {
+          why = error.what();
+          if (++failed == kMostFailures) break;
+        }
+      }
+      write([](Database& database) {
+        delete_forgotten_sources(database);
+        return true;
+      });
+    } catch (const std::exception& error) {
+      why = error.what();
+    }
+    say(LogLevel::warning, "not-deleted",
+        "part of what was stored of deleted jobs could not be deleted; it is tried again at the "
+        "next start",
+        {{"batches", std::to_string(failed)}, {"why", why}});
   }
 
   void set_routing(AlertRouting routing) { routing_ = std::move(routing); }
@@ -216,11 +248,12 @@ std::size_t Store::walk_kept_lines(std::string_view job, std::string_view source
   return damaged;
 }
 
-void Store::visit_kept_lines(std::string_view job, std::string_view source, const LineRange& wanted,
+bool Store::visit_kept_lines(std::string_view job, std::string_view source, const LineRange& wanted,
                              const std::function<void(const KeptLines&)>& visit) {
   std::unique_ptr<Database> database = impl_->lend_connection();
-  faultline::visit_kept_lines(*database, job, source, wanted, visit);
+  const bool has_all = faultline::visit_kept_lines(*database, job, source, wanted, visit);
   impl_->give_back(std::move(database));
+  return has_all;
 }
 
 void Store::replace_batches(const std::vector<ChangedBatch>& changed,
@@ -242,9 +275,8 @@ void Store::drop_old_lines(std::uint64_t least,
                            const std::function<std::uint64_t(std::string_view job)>& most_of_job) {
   const auto over =
       impl_->read([&](Database& database) { return select_kept_of_jobs(database, least); });
-  for (const KeptOfJob& job : over) {
-    const std::uint64_t most = most_of_job(job.job);
-    if (job.bytes <= most) continue;
+  IndependentSteps jobs;
+  const auto drop_of = [&](const KeptOfJob& job, std::uint64_t most) {
     // Drops more than necessary, so that it need not be done again soon.
     const std::uint64_t surplus = job.bytes - most + most / 4;
     const std::int64_t last = impl_->read(
@@ -253,7 +285,11 @@ void Store::drop_old_lines(std::uint64_t least,
       from = impl_->write([&](Database& database) {
         return delete_some_kept_lines(database, job.job, *from, last);
       });
-  }
+  };
+  for (const KeptOfJob& job : over)
+    if (const std::uint64_t most = most_of_job(job.job); job.bytes > most)
+      jobs.run([&] { drop_of(job, most); });
+  jobs.end();
 }
 
 bool Store::has_room() { return !impl_->room().lack(); }
@@ -279,7 +315,11 @@ std::uint64_t Store::delete_findings_ended(Timestamp before) {
 }
 
 void Store::finish_deleting() {
-  while (impl_->write([](Database& database) { return delete_some_batches(database); })) {
+  try {
+    while (impl_->write([](Database& database) { return delete_some_batches(database); })) {
+    }
+  } catch (const std::exception& error) {
+    impl_->delete_what_can_be(error.what());
   }
 }
 

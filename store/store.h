@@ -231,7 +231,7 @@ class Store {
 
   std::vector<StoredJob> jobs();  // by name
   std::optional<StoredSource> source(std::string_view job, std::string_view name);
-  std::vector<StoredSource> sources(std::string_view job);
+  std::vector<StoredSource> sources(std::string_view job);  // without what they carry
   // The blocks with which bodies of the source began; and some of the blocks that follow a batch,
   // not all: a source may have a million.
   std::vector<HeldBlock> body_starts(std::string_view job, std::string_view source);
@@ -260,8 +260,8 @@ class Store {
   std::size_t walk_kept_lines(std::string_view job, std::string_view source,
                               const std::function<void(const KeptLines&)>& on_lines,
                               const std::function<void(const StoredBatch&)>& on_batch);
-  // Visits the rows in which lines of this range may stand.
-  void visit_kept_lines(std::string_view job, std::string_view source, const LineRange& wanted,
+  // Visits the rows in which lines of this range may stand. False: some cannot be read.
+  bool visit_kept_lines(std::string_view job, std::string_view source, const LineRange& wanted,
                         const std::function<void(const KeptLines&)>& visit);
   // Replaces all of them or none; none if the job is no longer `wanted` when its turn comes.
   void replace_batches(
@@ -281,7 +281,8 @@ class Store {
   // Deletes findings that ended before this time and whose jobs are gone. Returns how many.
   std::uint64_t delete_findings_ended(Timestamp before);
 
-  // Deletes what an earlier run left of deleted jobs.
+  // Deletes what is left of deleted jobs. What cannot be deleted, because the disk changed it, is
+  // reported and stays.
   void finish_deleting();
 
   // Makes the stored findings of this job and attempt equal to these: new ones are opened, known

@@ -388,6 +388,36 @@ TEST(OpeningTheStore, ADeletionThatAKillBrokeOffIsEndedLater) {
   EXPECT_EQ(database.number("SELECT count(*) FROM sources"), 0);
 }
 
+TEST(OpeningTheStore, AJobWithADamagedPageIsDeletedAsFarAsItCanBe) {
+  const TemporaryFolder folder;
+  fill(folder / "f.db");
+  std::string content;
+  {
+    Database database(folder / "f.db", Database::Access::read_only);
+    Query row = database.query(
+        "SELECT content FROM batches WHERE id > 100 ORDER BY length(content) DESC LIMIT 1");
+    ASSERT_TRUE(row.next());
+    content = row.text(0);
+  }
+  std::string bytes = read_file(folder / "f.db");
+  const std::size_t at = bytes.find(content.substr(0, 200));
+  ASSERT_NE(at, std::string::npos);
+  bytes[at + 100] ^= 4;
+  write_file(folder / "f.db", bytes);
+  for (int start = 0; start < 2; ++start) {
+    Store store(folder / "f.db");
+    if (start == 0)
+      EXPECT_TRUE(store.delete_job("llama", kNoon));
+    else
+      EXPECT_NO_THROW(store.finish_deleting());
+    EXPECT_TRUE(store.jobs().empty());
+    Database database(folder / "f.db", Database::Access::read_only);
+    EXPECT_THAT(database.number("SELECT count(*) FROM sources"), 1);
+    EXPECT_LT(database.number("SELECT count(id) FROM batches INDEXED BY batches_by_source"), 40)
+        << "only those of the damaged page are left";
+  }
+}
+
 TEST(OpeningTheStore, RefusesAFileThatIsOpenAlready) {
   const TemporaryFolder folder;
   {
