@@ -1,6 +1,7 @@
 #include "ingest/dump_body.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "parsers/torch/pickle.h"
 
@@ -29,8 +30,10 @@ void DumpBody::add(std::string_view bytes) {
   held_ += bytes;
 }
 
+// Many small dumps may follow each other: what is left is moved to the front only now and then.
 void DumpBody::drop(std::size_t bytes) {
-  held_.erase(0, bytes);
+  dropped_ += bytes;
+  if (dropped_ * 2 >= held_.size()) held_.erase(0, std::exchange(dropped_, 0));
   form_ = DumpForm::unsure;
   extent_ = JsonExtent();
   next_look_ = 0;
@@ -38,6 +41,7 @@ void DumpBody::drop(std::size_t bytes) {
 
 std::string DumpBody::take() {
   std::string text = std::move(held_);
+  text.erase(0, std::exchange(dropped_, 0));
   held_.clear();
   drop(0);
   return text;
@@ -45,20 +49,21 @@ std::string DumpBody::take() {
 
 void DumpBody::pass_over() {
   held_ = std::string();
+  dropped_ = 0;
   passing_over_ = true;
 }
 
 DumpBody::Step DumpBody::next(bool all, bool now) {
   if (passing_over_) return {};
-  const std::string_view beginning = std::string_view(held_).substr(0, kDumpFormBytes);
+  const std::string_view beginning = held().substr(0, kDumpFormBytes);
   if (form_ == DumpForm::unsure) form_ = dump_form(beginning, all);
   if (form_ == DumpForm::unsure) return {};
   if (form_ == DumpForm::none) return {.what = Step::What::text};
   if (form_ == DumpForm::json) return next_json(all);
 
-  if (!all && !now && held_.size() < std::max(next_look_, kFirstLook)) return {};
-  next_look_ = std::min(held_.size() * kLookGrowth, kMaxPickleBytes + 1);
-  DumpReading reading = read_dump_pickle(held_, all);
+  if (!all && !now && size() < std::max(next_look_, kFirstLook)) return {};
+  next_look_ = std::min(size() * kLookGrowth, kMaxPickleBytes + 1);
+  DumpReading reading = read_dump_pickle(held(), all);
   if (reading.outcome == DumpReading::Outcome::incomplete) return {};
   const auto& dump = std::get<FlightRecorderDump>(reading.facts.front().fact);
   Step step{.what = dump.broken_off         ? Step::What::broken_off
@@ -70,19 +75,19 @@ DumpBody::Step DumpBody::next(bool all, bool now) {
 }
 
 DumpBody::Step DumpBody::next_json(bool all) {
-  extent_.look_at(held_);
-  if (extent_.hopeless() || held_.size() > kMaxBytes) return {.what = Step::What::text};
+  extent_.look_at(held());
+  if (extent_.hopeless() || size() > kMaxBytes) return {.what = Step::What::text};
   if (!extent_.complete() && !all) return {};
-  Step step{.what = Step::What::dump, .bytes = held_.size()};
+  Step step{.what = Step::What::dump, .bytes = size()};
   if (extent_.complete()) {
     step.bytes = extent_.end();
-    DumpReading reading = read_dump_json(std::string_view(held_).substr(0, step.bytes), false);
+    DumpReading reading = read_dump_json(held().substr(0, step.bytes), false);
     if (reading.outcome == DumpReading::Outcome::other) return {.what = Step::What::text};
     step.facts = std::move(reading.facts);
     return step;
   }
   step.what = Step::What::broken_off;
-  const std::string mended = extent_.mended(held_);
+  const std::string mended = extent_.mended(held());
   if (!mended.empty()) step.facts = read_dump_json(mended, true).facts;
   if (step.facts.empty())
     step.facts.push_back(refused_dump("json", "it breaks off before its first entry ends"));

@@ -21,10 +21,10 @@ class DumpBody {
   // Whether bytes at the beginning of a source may belong to a dump.
   static bool may_begin(std::string_view bytes);
 
-  bool open() const { return !held_.empty() || passing_over_; }
+  bool open() const { return size() > 0 || passing_over_; }
   bool passes_over() const { return passing_over_; }  // until the source ends
-  std::size_t size() const { return held_.size(); }
-  std::string_view held() const { return held_; }
+  std::size_t size() const { return held_.size() - dropped_; }
+  std::string_view held() const { return std::string_view(held_).substr(dropped_); }
 
   void add(std::string_view bytes);
 
@@ -53,6 +53,7 @@ class DumpBody {
   Step next_json(bool all);
 
   std::string held_;
+  std::size_t dropped_ = 0;  // so many bytes of held_, from its front, are not held any more
   DumpForm form_ = DumpForm::unsure;
   JsonExtent extent_;
   std::size_t next_look_ = 0;

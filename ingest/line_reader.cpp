@@ -173,6 +173,8 @@ LineReader::Read LineReader::read(const LinePlace& line, LineEnd end, bool count
 }
 
 LineReader::Read LineReader::read_as_it_is(const LinePlace& line, LineEnd end, bool counted) {
+  // The last texts of calls may be views of a line without its secrets, which is overwritten now.
+  if (is_hidden_ || row_is_hidden_) calls_.keep_texts(batch_);
   searched_ = is_hidden_ = row_is_hidden_ = false;
   if (!rows_.is_watching()) return read_line(line, end, counted);
   LinePlace place = line;

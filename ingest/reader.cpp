@@ -98,14 +98,21 @@ class Reader::Impl {
   }
 
   void feed(std::string_view bytes) {
-    if (bytes.empty()) return;
-    finished_ = false;
-    if (lines_only_) return feed_lines(bytes);
-    const bool may_be_trace = at_beginning_ && !dump_.open() && TraceBody::may_begin(bytes);
-    if (trace_.open() || may_be_trace)
-      feed_trace(bytes);
-    else
-      feed_others(bytes);
+    std::string held;
+    while (!bytes.empty()) {
+      finished_ = false;
+      if (lines_only_) return feed_lines(bytes);
+      const bool may_be_trace = at_beginning_ && !dump_.open() && TraceBody::may_begin(bytes);
+      if (!trace_.open() && !may_be_trace) return feed_others(bytes);
+      TraceBody::Step step = trace_.feed(bytes);
+      if (step.what == TraceBody::What::text) return feed_others(step.rest);
+      if (step.what != TraceBody::What::trace) return;
+      keep_trace(step);
+      bytes.remove_prefix(bytes.size() - step.unread);
+      if (step.rest.empty()) continue;
+      held = std::move(step.rest);
+      bytes = held;
+    }
   }
 
   void feed_others(std::string_view bytes) {
@@ -384,14 +391,6 @@ class Reader::Impl {
   void count_line() {
     ++lines_;
     ++batch().lines;
-  }
-
-  void feed_trace(std::string_view bytes) {
-    TraceBody::Step step = trace_.feed(bytes);
-    if (step.what == TraceBody::What::text) feed_others(step.rest);
-    if (step.what != TraceBody::What::trace) return;
-    keep_trace(step);
-    feed(step.rest);
   }
 
   // False: the trace breaks off; what may follow later means nothing without its beginning.

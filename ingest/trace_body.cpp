@@ -15,6 +15,9 @@ bool TraceBody::may_begin(std::string_view bytes) {
 }
 
 TraceBody::Step TraceBody::feed(std::string_view bytes) {
+  if (!trace_ && held_.empty() &&
+      trace_form(bytes.substr(0, kOftenUpTo), false) == TraceForm::trace)
+    trace_ = std::make_unique<ChromeTrace>();
   if (trace_) return read(bytes);
   held_ += bytes;
   if (held_.size() < next_look_) return {};
@@ -29,7 +32,9 @@ TraceBody::Step TraceBody::decide(bool all) {
   const std::string held = std::exchange(held_, {});
   if (form == TraceForm::none) return {.what = What::text, .rest = held};
   trace_ = std::make_unique<ChromeTrace>();
-  return read(held);
+  Step step = read(held);
+  step.rest = held.substr(held.size() - std::exchange(step.unread, 0));
+  return step;
 }
 
 TraceBody::Step TraceBody::read(std::string_view bytes) {
@@ -39,7 +44,7 @@ TraceBody::Step TraceBody::read(std::string_view bytes) {
   Step step{.what = What::trace,
             .size = std::exchange(size_, 0),
             .facts = trace_->facts(),
-            .rest = std::string(bytes.substr(taken))};
+            .unread = bytes.size() - taken};
   trace_ = nullptr;
   return step;
 }

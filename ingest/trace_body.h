@@ -29,7 +29,8 @@ class TraceBody {
     What what = What::wait;
     std::uint64_t size = 0;  // of the trace
     std::vector<DumpedFact> facts;
-    std::string rest;  // what was fed and does not belong to it
+    std::string rest;        // what was held and does not belong to it
+    std::size_t unread = 0;  // if nothing was held: so many of the last bytes that were fed
   };
 
   Step feed(std::string_view bytes);

@@ -54,12 +54,13 @@ Step stepped(bool peeled) { return peeled ? Step::peeled : Step::not_mine; }
 
 class Unwrapper::Impl {
  public:
-  explicit Impl(Timestamp received) : undated_(received - kNotAfterReceipt), reference_(undated_) {}
+  explicit Impl(Timestamp received)
+      : received_(received), undated_(received - kNotAfterReceipt), reference_(undated_) {}
 
   std::span<const Message> unwrap(std::string_view line);
   std::span<const Message> finish();
   void saw_date(Timestamp date) {
-    if (date > kNoClockYet) reference_ = date;
+    if (may_be_now(date)) reference_ = date;
   }
   void passed(std::uint64_t lines) { heading_.pass(lines); }
   void learn_label(std::string_view label) { labels_.learn(label); }
@@ -91,6 +92,14 @@ class Unwrapper::Impl {
   bool feed_export(std::string_view line);
   bool at_rest() const;
 
+  // Certificates and leases have dates, too, but the line itself was not written in the future.
+  bool may_be_now(Timestamp date) const {
+    const bool is_too_late =
+        received_ != Timestamp{} && date > received_ + kNotAfterReceipt;  // {}: not known
+    return date > kNoClockYet && !is_too_late;
+  }
+
+  const Timestamp received_;
   const Timestamp undated_;  // the reference while no line had a year
   Timestamp reference_;
   TextPool pool_;
@@ -120,7 +129,7 @@ std::span<const Message> Unwrapper::Impl::unwrap(std::string_view line) {
   if (!feed_export(line)) {
     Peeled whole;
     whole.text = line;
-    heading_.tell(whole);
+    if (heading_.tell(whole)) whole.host = pool_.copy(whole.host);  // the heading may change
     read(whole, 0);
   }
   if (dmesg_json_.in_document() && !in_dmesg_json_) leave_dmesg_json();
@@ -296,7 +305,7 @@ Step Unwrapper::Impl::feed_dmesg_json(Peeled& line) {
 // A stamp with a year, of the same line or the last one before it, shows the year better than the
 // time at which the source was read or written: files are copied.
 Timestamp Unwrapper::Impl::reference_for(const Peeled& line) const {
-  const bool tells = line.time.known() && !line.year_assumed && *line.time.wall() > kNoClockYet;
+  const bool tells = line.time.known() && !line.year_assumed && may_be_now(*line.time.wall());
   return tells ? *line.time.wall() : reference_;
 }
 

@@ -83,15 +83,15 @@ void Heading::begin(Of of, const Peeled& line) {
   foreign_ = 0;
 }
 
-void Heading::tell(Peeled& line) {
-  if (empty() || prefixed_) return;
+bool Heading::tell(Peeled& line) {
+  if (empty() || prefixed_) return false;
   std::string_view rest = line.text;
-  if (!prefix_.empty() && take_alike(rest, prefix_)) return;
+  if (!prefix_.empty() && take_alike(rest, prefix_)) return false;
   const bool tells = of_ == Of::wall || known_.rank >= 0 || !host_.empty();  // a time or a speaker
   told_ = tells && knows(line.text);
   if (!told_) {
     if (prefix_.empty()) *this = {};
-    return;
+    return false;
   }
   prefix_.clear();  // the rows come without it
   const std::string_view text = line.text;
@@ -100,6 +100,7 @@ void Heading::tell(Peeled& line) {
   line.host = host_;
   // What was raised stands below the frames, and ends the traceback.
   if (of_ == Of::traceback && !is_blank(text.front())) of_ = Of::nothing;
+  return true;
 }
 
 void Heading::pass(std::uint64_t lines) {

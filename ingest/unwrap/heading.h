@@ -34,8 +34,9 @@ class Heading {
   // A line of the source begins.
   void next_line() { told_ = false; }
 
-  // For each line as it lies in the source: if it is a row, gives it what the heading says.
-  void tell(Peeled& line);
+  // For each line as it lies in the source: if it is a row, gives it what the heading says. True:
+  // it did. The line's host is then a view that ends when the heading changes.
+  bool tell(Peeled& line);
 
   // For each line after unwrapping: takes off the prefix of the heading. The line may be a heading
   // itself, beside what it says.

@@ -151,7 +151,8 @@ std::optional<Timestamp> take_year(std::string_view& rest) {
     return std::nullopt;
   if (number < 1970 || number > 9999) return std::nullopt;
   rest = text;
-  return sys_days{year{static_cast<int>(number)} / July / 2};
+  // A stamp is taken to be at most 31 days later than its reference: see with_year().
+  return sys_days{year{static_cast<int>(number)} / December / 1} - microseconds(1);
 }
 
 }  // namespace
@@ -252,14 +253,18 @@ bool peel_weekday_stamp(Peeled& line) {
 bool peel_unix_stamp(Peeled& line) {
   std::string_view rest = line.text;
   std::int64_t seconds = 0;
-  std::int64_t micros = 0;
-  if (!take_number(rest, seconds, 10) || !take(rest, '.') || !take_number(rest, micros, 6) ||
-      !take(rest, ' '))
-    return false;
+  std::int64_t fraction = 0;
+  if (!take_number(rest, seconds, 10) || !take(rest, '.')) return false;
+  const std::size_t behind_point = rest.size();
+  if (!take_number(rest, fraction, 6)) return false;
+  std::chrono::microseconds weight{1'000'000};  // of the last digit
+  for (std::size_t digits = behind_point - rest.size(); digits > 0; --digits) weight /= 10;
+  if (!take(rest, ' ')) return false;
+  const Timestamp time{std::chrono::seconds{seconds} + fraction * weight};
+  if (weight == std::chrono::microseconds{1}) weight = {};  // exact
   Peeled after = line;
   after.text = rest;
-  after.stamped(
-      EventTime::at(Timestamp{std::chrono::seconds{seconds} + std::chrono::microseconds{micros}}));
+  after.stamped(EventTime::at(time, weight));
   if (!peel_host_and_tag(after, Expect::perhaps_header)) return false;
   line = after;
   return true;

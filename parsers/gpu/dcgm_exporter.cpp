@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
+#include <cstdint>
 
 #include "model/pci_address.h"
 #include "parsers/tool/part_document.h"
@@ -71,7 +73,8 @@ std::optional<Row> row_in(std::string_view text) {
   if (!take_front(text, "}")) return std::nullopt;
   const std::string_view number = trimmed(text);
   const auto read = std::from_chars(number.data(), number.data() + number.size(), row.value);
-  if (read.ec != std::errc() || row.value < 0 || row.value >= kBlank) row.metric = {};
+  if (read.ec != std::errc() || !std::isfinite(row.value) || row.value < 0 || row.value >= kBlank)
+    row.metric = {};
   return row;
 }
 

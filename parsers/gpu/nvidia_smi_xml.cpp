@@ -146,7 +146,7 @@ class QueryXml : public PartDocument {
   }
 
   void tell(const std::string& value) {
-    if (value.empty() || words_.front() != kRoot) return;
+    if (value.empty() || words_.size() < 2 || words_.front() != kRoot) return;
     if (words_.size() == 2) return tell_of_host(value);
     OpenPart* gpu = last();
     if (words_[1] != "gpu" || gpu == nullptr || gpu->report.kind != "gpu") return;

@@ -225,13 +225,16 @@ std::optional<NcclLine> version_line(std::string_view text) {
 }  // namespace
 
 std::vector<NcclLine> nccl_lines(std::string_view text) {
+  // A frame is shorter. Without a bound a line of many quoted levels is read once for each of them.
+  constexpr std::size_t kMostFrameBytes = 2048;
   std::vector<NcclLine> lines;
   std::size_t segment = 0;  // where the text begins that no line has yet
   for (auto token = next_token(text, 0); token; token = next_token(text, token->message)) {
     NcclLine line;
     line.level = token->level;
-    std::string_view left = text.substr(segment, token->begin - segment);
-    std::size_t begin = segment + read_frame(left, line);
+    std::size_t from = std::max(segment, token->begin - std::min(token->begin, kMostFrameBytes));
+    std::string_view left = text.substr(from, token->begin - from);
+    std::size_t begin = from + read_frame(left, line);
     bool framed = line.device != -1 || !line.host.empty();
     if (!lines.empty() && !framed) continue;  // a message that quotes a line
     begin = segment + read_timestamp(text.substr(segment), begin - segment, line);

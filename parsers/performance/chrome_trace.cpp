@@ -128,8 +128,9 @@ std::size_t ChromeTrace::read(std::string_view bytes) {
 // Reads up to the value of the next member, or to the end of the trace.
 std::size_t ChromeTrace::read_member(std::string_view bytes) {
   std::size_t at = behind_blanks(bytes, 0);
-  if (at < bytes.size() && bytes[at] == ',') at = behind_blanks(bytes, at + 1);
-  if (at >= bytes.size()) return 0;
+  if (at < bytes.size() && bytes[at] == ',') ++at;
+  if (at > 0) return at;
+  if (bytes.empty()) return 0;
   if (bytes[at] == '}') {
     state_ = State::complete;
     return at + 1;
@@ -164,9 +165,24 @@ std::size_t ChromeTrace::read_member(std::string_view bytes) {
   return at;
 }
 
+// Whether the text that begins here ends here, too. Continues where it looked last.
+bool ChromeTrace::has_whole_text(std::string_view bytes) {
+  std::size_t at = std::max<std::size_t>(looked_at_, 1);
+  while (at < bytes.size() && bytes[at] != '"') {
+    if (bytes[at] == '\\' && at + 1 == bytes.size()) break;
+    at += bytes[at] == '\\' ? 2 : 1;
+  }
+  looked_at_ = at;
+  return at < bytes.size() && bytes[at] == '"';
+}
+
 std::size_t ChromeTrace::read_value(std::string_view bytes) {
   const bool nested = too_long_ || bytes.front() == '{' || bytes.front() == '[';
   if (!nested) {
+    if (bytes.front() == '"' && !has_whole_text(bytes)) {
+      if (bytes.size() > kMostEvent) state_ = State::broken;
+      return 0;
+    }
     const auto value = json_value_at(bytes, 0);
     if (!value) {
       if (bytes.size() > kMostEvent) state_ = State::broken;

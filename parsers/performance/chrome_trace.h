@@ -44,6 +44,7 @@ class ChromeTrace {
 
   std::size_t read(std::string_view bytes);
   std::size_t read_member(std::string_view bytes);
+  bool has_whole_text(std::string_view bytes);
   std::size_t read_value(std::string_view bytes);
   std::size_t read_between_events(std::string_view bytes);
   std::size_t read_event(std::string_view bytes);

@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <iterator>
 #include <limits>
 #include <map>
@@ -33,6 +34,8 @@ constexpr std::size_t kMaxFrameBytes = 400;
 constexpr std::size_t kMaxRemembered = 4096;  // frames, and stacks
 constexpr std::size_t kMaxNameBytes = 200;
 constexpr std::size_t kMaxSizesBytes = 1000;
+// In a pickle all entries may share one long list of types; each signature has a copy of it.
+constexpr std::size_t kMaxSignatureBytes = std::size_t{16} << 20;  // of all groups
 
 enum class Key : std::uint8_t {
   not_looked_up,
@@ -131,6 +134,7 @@ class DumpReader {
       read_config(config);
     }
     read_entries(entries);
+    if (!refused_.empty()) return true;
     const bool compares = !counts_all_groups_together() || count_each_group();
     name_groups();
     if (compares && tree_.kind(root) == ValueTree::Kind::dictionary)
@@ -144,6 +148,10 @@ class DumpReader {
   }
 
   void take(std::vector<DumpedFact>& facts) {
+    if (!refused_.empty()) {
+      facts.push_back(refused_dump(dump_.form, std::move(refused_)));
+      return;
+    }
     const EventTime time = newest_us_ ? time_at(*newest_us_) : EventTime{};
     std::string text = fmt::format("Flight Recorder dump ({}", dump_.form);
     if (!dump_.version.empty())
@@ -164,7 +172,7 @@ class DumpReader {
  private:
   struct Group {
     FlightRecorderGroup fact;
-    std::unordered_map<std::string, std::uint32_t> signatures;
+    std::unordered_multimap<std::size_t, std::uint32_t> signatures;  // in fact, by their hash
     std::vector<Index> entries;
     std::int64_t sequence = 0;  // of the last entry
     std::int64_t p2p_sequence = 0;
@@ -347,6 +355,7 @@ class DumpReader {
     dump_.has_entries = true;
     Entry entry;
     tree_.for_each(entries, [&](Index value) {
+      if (!refused_.empty()) return;
       if (tree_.unfinished(value)) return;  // the file ended within it
       ++dump_.entries;
       if (!open_entry(value, entry) || !read_entry(value, entry)) ++dump_.unreadable_entries;
@@ -459,10 +468,20 @@ class DumpReader {
       key_ += '\n';
     }
     key_ += signature.point_to_point ? 'p' : 'c';
+    const std::size_t hash = std::hash<std::string_view>{}(key_);
+    const auto [begin, end] = group.signatures.equal_range(hash);
+    for (auto known = begin; known != end; ++known)
+      if (group.fact.signatures[known->second] == signature) return known->second;
+    signature_bytes_ += sizeof signature + key_.size();
+    if (signature_bytes_ > kMaxSignatureBytes) {
+      refused_ = fmt::format("the names, sizes and types of its operations take more than {} MB",
+                             kMaxSignatureBytes >> 20);
+      return 0;
+    }
     const auto fresh = static_cast<std::uint32_t>(group.fact.signatures.size());
-    const auto [known, is_new] = group.signatures.try_emplace(key_, fresh);
-    if (is_new) group.fact.signatures.push_back(signature);
-    return known->second;
+    group.signatures.emplace(hash, fresh);
+    group.fact.signatures.push_back(signature);
+    return fresh;
   }
 
   // [[8192,64],[]]: a list for each tensor.
@@ -631,6 +650,8 @@ class DumpReader {
   std::map<std::pair<const FlightRecorderGroup*, std::vector<Index>>, int> stacks_;
   FlightSignature scratch_;
   std::string key_;
+  std::size_t signature_bytes_ = 0;
+  std::string refused_;  // why the dump is not read
 };
 
 constexpr std::string_view kNoDump = "it has no Flight Recorder dump";

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "parsers/pattern.h"
 #include "parsers/tool/tool_text.h"
@@ -170,9 +171,10 @@ class FlightRecorderReport : public Document {
     DesyncEntry others = entry;
     others.what = "entered";
     others.ranks = ranks_expected(block_.expected);
-    std::erase_if(others.ranks, [&](int rank) {
-      return std::ranges::find(entry.ranks, rank) != entry.ranks.end();
-    });
+    std::vector<int> missing = entry.ranks;
+    std::ranges::sort(missing);
+    std::erase_if(others.ranks,
+                  [&](int rank) { return std::ranges::binary_search(missing, rank); });
     give_one(std::move(entry), readings);
     if (!others.ranks.empty()) give_one(std::move(others), readings);
   }

@@ -1,5 +1,6 @@
 #include "parsers/torch/torch_reports.h"
 
+#include <algorithm>
 #include <string>
 
 #include "parsers/pattern.h"
@@ -15,6 +16,8 @@ constexpr std::size_t kMostNames = 64;
 constexpr std::string_view kQuotes = "\"'[] ";
 constexpr std::size_t kMostNameBytes = 256;
 constexpr std::size_t kMostShapeBytes = 256;
+constexpr std::size_t kMostCalls = 64;        // in one line
+constexpr std::size_t kMostCallBytes = 4096;  // that are searched for the fields of one call
 
 std::string shortened(std::string_view text) {
   return std::string(tool_text::trimmed(text).substr(0, kMostShapeBytes));
@@ -102,19 +105,26 @@ bool parse_torch_barrier(std::string_view text, std::vector<Reading>& readings) 
 bool parse_torch_called(std::string_view text, std::vector<Reading>& readings) {
   constexpr std::string_view kRuns = " is running collective: ";
   constexpr std::string_view kBut = ", but Rank ";
+  constexpr std::string_view kRank = "Rank ";
   bool found = false;
-  for (std::size_t at = text.find(kRuns); at != std::string_view::npos;) {
-    const std::size_t next = text.find(kRuns, at + kRuns.size());
-    const std::string_view before = text.substr(0, at);
-    const std::size_t word = before.rfind("Rank ");
-    std::string_view what = text.substr(at + kRuns.size());
-    if (next != std::string_view::npos) what = what.substr(0, what.find(kBut));
+  std::size_t calls = 0;
+  std::size_t last = 0;  // where the text of the call before begins
+  for (std::size_t at = text.find(kRuns); at != std::string_view::npos && calls < kMostCalls;
+       ++calls) {
+    const std::size_t begin = at + kRuns.size();
+    const std::size_t next = text.find(kRuns, begin);
+    const std::string_view before = text.substr(last, at - last);
+    const std::size_t word = before.rfind(kRank);
+    // No further than the next call, or a line of many calls is searched once for each of them.
+    std::string_view what = text.substr(begin, std::min(next - begin, kMostCallBytes));
+    if (next != std::string_view::npos)
+      what = what.substr(0, std::min(what.find(kBut), what.rfind(kRank)));
     what = what.substr(0, what.find("Collectives differ in"));
     while (what.ends_with('.') || what.ends_with(' ') || what.ends_with('\r'))
       what.remove_suffix(1);
     CalledCollective called;
     if (word != std::string_view::npos)
-      called.rank = number_in<int>(before.substr(word + 5)).value_or(-1);
+      called.rank = number_in<int>(before.substr(word + kRank.size())).value_or(-1);
     // In a line with two ranks the first is the rank that prints it. If each rank has a line of its
     // own, the printing rank is not known.
     called.own = next != std::string_view::npos;
@@ -123,6 +133,7 @@ bool parse_torch_called(std::string_view text, std::vector<Reading>& readings) {
       readings.push_back({.fact = std::move(called)});
       found = true;
     }
+    last = begin;
     at = next;
   }
   return found;

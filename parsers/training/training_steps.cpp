@@ -1,6 +1,7 @@
 #include "parsers/training/training_steps.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "parsers/training/training_line.h"
@@ -10,21 +11,21 @@ namespace faultline {
 namespace {
 
 constexpr std::size_t kMostTracks = 64;  // frameworks and ranks that print into one file
+constexpr int kMostBars = 64;            // on one line; what follows them is not read
 
 class TrainingSteps : public Document {
  public:
   Line feed(const DocumentLine& line, std::vector<DocumentReading>& readings) override {
-    auto told = read_training_line(line.text, line.cut);
-    if (!told) {
-      for (TrainingTrack& track : tracks_) track.hear(line, readings);
-      return Line::foreign;
-    }
-    const bool known = take(line, *told, readings);
-    if (told->rest.empty()) return known ? Line::part : Line::foreign;
-    // Another line follows the bar on the same line.
+    std::string_view rest;
+    Line what = feed_one(line, rest, readings);
+    if (rest.empty()) return what;
+    // Another line follows the bar on the same line, maybe a bar too.
     DocumentLine behind = line;
-    behind.text = told->rest;
-    return feed(behind, readings) == Line::part ? Line::part : Line::foreign;
+    for (int bars = 1; bars < kMostBars && !rest.empty(); ++bars) {
+      behind.text = std::exchange(rest, {});
+      what = feed_one(behind, rest, readings);
+    }
+    return rest.empty() ? what : Line::foreign;
   }
 
   void finish(std::vector<DocumentReading>& readings) override {
@@ -60,6 +61,18 @@ class TrainingSteps : public Document {
   }
 
  private:
+  // Leaves in `rest` what follows a bar.
+  Line feed_one(const DocumentLine& line, std::string_view& rest,
+                std::vector<DocumentReading>& readings) {
+    auto told = read_training_line(line.text, line.cut);
+    if (!told) {
+      for (TrainingTrack& track : tracks_) track.hear(line, readings);
+      return Line::foreign;
+    }
+    rest = told->rest;
+    return take(line, *told, readings) ? Line::part : Line::foreign;
+  }
+
   // False: the line may belong to something else.
   bool take(const DocumentLine& line, TrainingLine& told, std::vector<DocumentReading>& readings) {
     switch (told.what) {

@@ -96,7 +96,9 @@ EventTime restored_time(SavedBytesReader& saved) {
 
 void keep_latest(double seconds, std::vector<std::int64_t>& samples) {
   if (samples.size() == kMostSamples) samples.erase(samples.begin());
-  samples.push_back(std::min(kMostUs, static_cast<std::int64_t>(seconds * 1e6)));
+  // As a double, because the parts of a step may add up to more than an integer holds.
+  const double us = std::min(static_cast<double>(kMostUs), seconds * 1e6);
+  samples.push_back(static_cast<std::int64_t>(us));
 }
 
 void save_samples(SavedBytesWriter& saved, const std::vector<std::int64_t>& samples) {

@@ -120,6 +120,19 @@ TEST(PartDocuments, ATableThatIsNoGpusIsLeftAlone) {
     EXPECT_THAT(parts_in(text), IsEmpty()) << text;
 }
 
+TEST(PartDocuments, AMetricThatIsNotANumberIsNoValue) {
+  EXPECT_THAT(parts_in("DCGM_FI_DEV_CLOCK_THROTTLE_REASONS{gpu=\"0\"} NaN\n"
+                       "DCGM_FI_DEV_XID_ERRORS{gpu=\"0\"} inf\n"),
+              IsEmpty());
+  const auto parts = parts_in("DCGM_FI_DEV_CLOCK_THROTTLE_REASONS{gpu=\"0\"} 4\n");
+  ASSERT_THAT(parts, SizeIs(1));
+  EXPECT_EQ(found(parts[0].values, "clocks_event_reasons.active"), "0x4");
+}
+
+TEST(PartDocuments, ARootElementWithATextIsAnEmptyReport) {
+  EXPECT_THAT(parts_in("<nvidia_smi_log>x</nvidia_smi_log>\n"), IsEmpty());
+}
+
 TEST(PartDocuments, JsonThatTurnsOutToBeNobodysIsLeftToOthers) {
   const Batch batch = read(
       "{\"start\": \"x\", \"log\": \"[ 8.5] NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the "

@@ -104,6 +104,19 @@ TEST(Reader, TakesTheYearThatAStampLeavesOutFromStampsOfNcclsOwn) {
   EXPECT_EQ(to_rfc3339(*batch.events.back().time.wall()), "2025-11-29T05:39:29Z");
 }
 
+TEST(Reader, DoesNotTakeTheYearFromADateInTheFuture) {
+  Reader reader(Cursor{}, *parse_rfc3339("2026-11-22T12:00:00Z"));
+  reader.feed(
+      "2038-01-19 03:14:07 the certificate expires\n"
+      "[rank0]:[E1120 05:39:29.610144615 ProcessGroupNCCL.cpp:632] [Rank 0] Watchdog caught "
+      "collective operation timeout: WorkNCCL(SeqNum=12, OpType=ALLREDUCE, NumelIn=1024, "
+      "NumelOut=1024, Timeout(ms)=600000) ran for 600661 milliseconds before timing out.\n");
+  reader.close();
+  const Batch batch = reader.take();
+  ASSERT_EQ(batch.events.size(), 1U);
+  EXPECT_EQ(to_rfc3339(*batch.events.back().time.wall()), "2026-11-20T05:39:29Z");
+}
+
 TEST(Reader, ReadsCallsEventsAndWhatIsWrapped) {
   Batch counts;
   std::string all = read_whole(sample(), &counts);
@@ -259,6 +272,34 @@ TEST(Reader, KeepsTheLastLineOfARunAsItStands) {
   ASSERT_EQ(counts.runs.size(), 1U);
   EXPECT_EQ(counts.runs[0].last_text, call_line(0, 2));
   EXPECT_EQ(counts.runs[0].calls.size(), 2U);
+}
+
+// Secrets are hidden in a copy of the line, which the next such line overwrites.
+TEST(Reader, TheLastLineOfARunStaysItsOwnIfSecretsAreHiddenInTheNextLineToo) {
+  const auto record = [](int rank, const std::string& more) {
+    return R"({"message":")" + call_line(rank, 1) +
+           R"(","token":"ghp_16C7e42F292c6912E7710c838347Ae178B4a","more":")" + more + "\"}\n";
+  };
+  Batch batch;
+  read_whole(record(0, "") + record(9, std::string(3000, 'x')), &batch);
+  ASSERT_EQ(batch.runs.size(), 2U);
+  EXPECT_NE(batch.runs[0].last_text.find("node-0:100:900 "), std::string::npos);
+  EXPECT_NE(batch.runs[1].last_text.find("node-1:109:909 "), std::string::npos);
+}
+
+TEST(Reader, ARowBelowAHeadingKeepsTheHostOfItsHeadingIfItHoldsAnotherHeading) {
+  const std::string told = read_whole(
+      "Message from syslogd@gpu-node-0000000017 at Mar  5 02:47:11 ...\n"
+      " NVRM: Xid (PCI:0000:3b:00): 79, pid=1234, GPU has fallen off the bus.\r"
+      "Message from syslogd@gpu-node-with-a-longer-name-than-before-000018 at Mar  5 02:47:11 "
+      "...\n");
+  EXPECT_NE(told.find("gpu-node-0000000017"), std::string::npos) << told;
+}
+
+TEST(Reader, ManyProgressBarsInOneLineDoNotExhaustTheStack) {
+  std::string text;
+  for (int i = 0; i < 100'000; ++i) text += "1%|| 1/1 [,] ";
+  read_whole(text + "\n" + std::string(kXid) + "\n", nullptr);
 }
 
 TEST(Reader, DoesNotMoveCallsAcrossTheEndOfTheirCommunicator) {

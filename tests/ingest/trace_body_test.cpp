@@ -49,6 +49,17 @@ std::vector<std::string> ranks_in(const Batch& batch) {
   return ranks;
 }
 
+TEST(TraceBody, ManyTracesFollowEachOther) {
+  constexpr std::uint64_t kMany = 20'000;
+  std::string text;
+  for (std::uint64_t i = 0; i < kMany; ++i) text += R"({"traceEvents":[]})";
+  for (const std::size_t piece : {std::size_t{1} << 20, std::size_t{65'536}}) {
+    const Batch batch = read(text, piece);
+    EXPECT_EQ(batch.lines, kMany);
+    EXPECT_EQ(batch.to_offset, text.size());
+  }
+}
+
 TEST(TraceBody, CountsAsOneLine) {
   const Batch batch = read(trace(3));
   EXPECT_THAT(ranks_in(batch), ElementsAre("3"));

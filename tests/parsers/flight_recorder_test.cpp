@@ -232,6 +232,30 @@ TEST(FlightRecorder, WhyAPickleWasRefusedIsAFact) {
   EXPECT_THAT(other.head.refused, HasSubstr("no Flight Recorder dump"));
 }
 
+TEST(FlightRecorder, OperationsThatTakeTooMuchMemoryAreRefused) {
+  const auto text = [](const std::string& value) {  // of at most 255 bytes
+    return "X"s + static_cast<char>(value.size()) + "\0\0\0"s + value;
+  };
+  const auto dump_with = [&](int entries) {
+    // All entries share one list of types, so the file is small.
+    std::string bytes = "\x80\x02}("s + text("types") + "]q\0("s;
+    for (int i = 0; i < 5; ++i) bytes += text(std::string(200, 'a'));
+    bytes += "e"s + text("entries") + "]("s;
+    for (int i = 0; i < entries; ++i)
+      bytes += "}("s + text("profiling_name") + text(fmt::format("nccl:{}", i)) + text("pg_id") +
+               "K\x01"s + text("collective_seq_id") + "K\x01"s + text("input_dtypes") + "h\0"s +
+               text("output_dtypes") + "h\0"s + "u"s;
+    return dump_of(read_dump_pickle(bytes + "eu.", true).facts);
+  };
+  const Dump few = dump_with(1000);
+  EXPECT_EQ(few.head.refused, "");
+  ASSERT_EQ(few.groups.size(), 1U);
+  EXPECT_EQ(few.groups[0].signatures.size(), 1000U);
+  const Dump many = dump_with(10'000);
+  EXPECT_THAT(many.head.refused, HasSubstr("more than 16 MB"));
+  EXPECT_TRUE(many.groups.empty());
+}
+
 TEST(FlightRecorder, ARecorderThatIsOffIsToldFromARankThatDidNothing) {
   const std::string bytes =
       "\x80\x02}(X\x07\x00\x00\x00versionX\x03\x00\x00\x00"

@@ -92,6 +92,15 @@ TEST(NcclLine, PartsLinesThatProcessesWroteIntoEachOther) {
       << "where the name begins cannot be told here; whoever knows the processes can";
 }
 
+TEST(NcclLine, AFrameStandsNearItsLevel) {
+  EXPECT_EQ(shown("node1:6:7 [0] " + std::string(10'000, 'x') + " NCCL INFO hello"),
+            "host= pid=0 dev=-1 level=1 msg=hello;");
+  std::string levels;
+  for (int i = 0; i < 40'000; ++i) levels += "NCCL INFO ";
+  EXPECT_EQ(nccl_lines(levels).size(), 1U);
+  EXPECT_EQ(nccl_lines(levels + "node1:6:7 [0] NCCL INFO hello").size(), 2U);
+}
+
 TEST(NcclLine, TheLastCellOfATableStandsInFrontOfAHost) {
   for (const auto& [row, host] : {
            std::pair("     8388608       2097152     float     sum      -1", "mew0"),

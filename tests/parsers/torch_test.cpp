@@ -1,8 +1,13 @@
 #include <gtest/gtest.h>
 
+#include <string>
+#include <variant>
+#include <vector>
+
 #include "parsed_lines.h"
 #include "parsers/launcher/launcher_lines.h"
 #include "parsers/launcher/mpi_exits.h"
+#include "parsers/torch/fr_report.h"
 #include "parsers/torch/torch_reports.h"
 #include "parsers/torch/torch_watchdog.h"
 
@@ -184,6 +189,38 @@ TEST(TorchLines, FingerprintsOfBothRanks) {
       });
 }
 
+TEST(TorchLines, ACallIsReadOnlyAsFarAsTheNextOne) {
+  std::vector<Reading> readings;
+  ASSERT_TRUE(
+      parse_torch_called("Rank 0 is running collective: SequenceNumber=7 Rank 1 is running "
+                         "collective: SequenceNumber=7, OpType=BARRIER",
+                         readings));
+  ASSERT_EQ(readings.size(), 2U);
+  EXPECT_EQ(std::get<CalledCollective>(readings[0].fact).operation, "");
+  EXPECT_EQ(std::get<CalledCollective>(readings[1].fact).operation, "BARRIER");
+  std::string many;
+  for (int i = 0; i < 10'000; ++i)
+    many += "Rank 1 is running collective: TensorShape=[ TensorDtypes=";
+  readings.clear();
+  EXPECT_TRUE(parse_torch_called(many, readings));
+  EXPECT_EQ(readings.size(), 64U);
+}
+
+TEST(FlightRecorderReport, OfManyRanksThoseThatAreNotMissingEntered) {
+  std::string missing;
+  for (int rank = 49'999; rank > 0; --rank) missing += std::to_string(rank) + ", ";
+  const std::vector<std::string> lines = {
+      "Not all ranks joining collective, sequence number: 5", "collective: all_reduce",
+      "missing ranks: {" + missing + "}", "expected ranks: 50000"};
+  const auto report = make_fr_report();
+  std::vector<DocumentReading> readings;
+  for (const std::string& line : lines) report->feed({.text = line, .whole = line}, readings);
+  report->finish(readings);
+  ASSERT_EQ(readings.size(), 2U);
+  EXPECT_EQ(std::get<DesyncEntry>(readings[0].reading.fact).ranks.size(), 49'999U);
+  EXPECT_EQ(std::get<DesyncEntry>(readings[1].reading.fact).ranks, std::vector<int>{0});
+}
+
 TEST(TorchLines, BarriersAndParameters) {
   expect_all<Fact>(parse_torch_barrier,
                    {{"the first only",
@@ -215,6 +252,28 @@ TEST(ProcessExit, OfPaddlesLauncherNamesTheRankAndTheSignal) {
   EXPECT_FALSE(parse_paddle_exit(
       "Container rank 3 status failed cmd ['python3'] code 0 log log/workerlog.3 ", readings));
   EXPECT_FALSE(parse_paddle_exit("Container rank 3 status running cmd ['python3']", readings));
+}
+
+TEST(LauncherLines, ANumberThatNoJobHasIsNoRank) {
+  const auto of_host = [](const std::string& teller) {
+    return std::vector<Fact>{
+        ProcessExit{.teller = teller, .host = "gpu-8", .signal = 15, .reason = "Terminated"}};
+  };
+  expect_all<Fact>(
+      parse_srun_exit,
+      {{"the greatest number", "srun: error: gpu-8: tasks 2147483647: Terminated", of_host("srun")},
+       {"a range up to it", "srun: error: gpu-8: tasks 0-2147483647: Terminated", of_host("srun")},
+       {"one of two",
+        "srun: error: gpu-8: tasks 1048575,1048576: Terminated",
+        {ProcessExit{.teller = "srun",
+                     .host = "gpu-8",
+                     .ranks = {1048575},
+                     .signal = 15,
+                     .reason = "Terminated"}}}});
+  expect_all<Fact>(parse_pals_exit,
+                   {{"another launcher",
+                     "gpu-8: rank 2147483647 died from signal 15",
+                     {ProcessExit{.teller = "pals", .host = "gpu-8", .signal = 15}}}});
 }
 
 TEST(LauncherLines, WhoEndedAndHow) {

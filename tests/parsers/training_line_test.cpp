@@ -8,6 +8,8 @@
 #include <variant>
 #include <vector>
 
+#include "parsers/tool/tool_words.h"
+
 namespace faultline {
 namespace {
 
@@ -287,6 +289,34 @@ TEST(TrainingSteps, SavedByAnOlderVersionAreTheSame) {
   const auto all = texts(told_of(labelled, labelled.size(), false));
   for (std::size_t after = 1; after < labelled.size(); ++after)
     EXPECT_EQ(texts(told_of(labelled, after, false)), all) << after;
+}
+
+TEST(TrainingSteps, PartsThatTakeLongerThanAnyStepAreAsLongAsTheLongest) {
+  std::string parts;
+  for (int i = 0; i < 20'000; ++i) parts += "fwd 999999999 s ";
+  std::vector<std::string> lines;
+  for (int step = 1; step <= 6; ++step)
+    lines.push_back("step " + std::to_string(step) + " " + parts + "allreduce 1 ms loss: 1");
+  const auto readings = told_of(lines, lines.size(), false);
+  ASSERT_FALSE(readings.empty());
+  const auto& report = std::get<PartReport>(readings.back().reading.fact);
+  EXPECT_EQ(value_of(report.values, "work seconds"), "1e+06");
+  EXPECT_EQ(value_of(report.values, "wait seconds"), "0.001");
+}
+
+TEST(TrainingSteps, OfManyBarsOnOneLineTheFirstAreRead) {
+  const auto step_after = [](int bars) {
+    std::string line;
+    for (int step = 1; step <= bars; ++step)
+      line += "Epoch 0:  50%|##   | " + std::to_string(step) + "/20000 [00:05<00:05,  1.00it/s]";
+    const auto readings = told_of({line}, 1, false);
+    if (readings.empty()) return std::string();
+    const auto& report = std::get<PartReport>(readings.back().reading.fact);
+    return std::string(value_of(report.values, "step"));
+  };
+  EXPECT_EQ(step_after(10), "10");
+  EXPECT_EQ(step_after(64), "64");
+  EXPECT_EQ(step_after(20'000), "64");
 }
 
 }  // namespace

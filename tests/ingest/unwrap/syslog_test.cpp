@@ -1,5 +1,6 @@
 #include "ingest/unwrap/syslog.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "unwrapping.h"
@@ -158,6 +159,28 @@ TEST(SyslogFramings, AYearIsChosenThatBringsTheStampNearestBeforeTheReference) {
     ASSERT_EQ(messages.size(), 1u);
     EXPECT_EQ(describe(messages[0].time), c.expected);
   }
+}
+
+TEST(SyslogFramings, APrintedYearIsTheYear) {
+  for (const char* day : {"Jan  1", "Feb 28", "Jul  3", "Aug  2", "Oct 16", "Dec 31"}) {
+    SCOPED_TRACE(day);
+    Unwrapper unwrapper(*parse_rfc3339("2026-11-20T00:00:00Z"));
+    const auto messages =
+        unwrapper.unwrap(fmt::format("2024 {} 23:59:59.500000 leaf3 NOTICE kernel: msg", day));
+    ASSERT_EQ(messages.size(), 1u);
+    EXPECT_TRUE(describe(messages[0].time).find("2024-") != std::string::npos)
+        << describe(messages[0].time);
+  }
+}
+
+TEST(SyslogFramings, AFractionOfAUnixStampIsAsExactAsItHasDigits) {
+  for (const auto& [stamp, wall] : {
+           std::pair("1772678831.5", "2026-03-05T02:47:11.500Z+100000"),
+           std::pair("1772678831.123", "2026-03-05T02:47:11.123Z+1000"),
+           std::pair("1772678831.000005", "2026-03-05T02:47:11.000005Z"),
+       })
+    EXPECT_EQ(unwrap_one(std::string(stamp) + " node7 kernel: msg"),
+              (Told{.text = "msg", .host = "node7", .wall = wall}));
 }
 
 TEST(SyslogFramings, LeaveAloneWhatOnlyResemblesThem) {
