@@ -17,10 +17,10 @@ bool unfinished(const Member& member) {
 
 bool stalled(const View& view, const Alignment& alignment) {
   const Communicator& communicator = view.communicators[alignment.communicator];
-  return alignment.basis == Basis::counted && alignment.in_step() && alignment.furthest > 0 &&
+  return alignment.in_step() && alignment.furthest > 0 &&
          communicator.are_all(alignment.members.size()) &&
          std::ranges::all_of(alignment.members, [&](std::size_t m) {
-           return unfinished(view.member(m)) && !view.is_live(m);
+           return unfinished(view.member(m)) && !view.member(m).recent.empty() && !view.is_live(m);
          });
 }
 
@@ -43,15 +43,18 @@ std::vector<Suspicion> find_stalled_collectives(const View& view) {
   for (const Alignment& alignment : view.alignments) {
     if (!stalled(view, alignment)) continue;
     const Communicator& communicator = view.communicators[alignment.communicator];
-    const Progress& progress = view.job.progress();
     const Member& any = view.member(alignment.members.front());
-    const Signature& call =
-        progress.signature(progress.history().call_at(any.place, alignment.furthest - 1));
-    found.push_back(stall_of(
-        view, alignment.members, communicator.id,
-        fmt::format("All {} ranks entered {} #{} of communicator {} and none finished it",
-                    communicator.nranks, call.function, alignment.furthest, communicator.id),
-        Claim::all_entered));
+    const Signature& call = view.job.progress().signature(any.recent.back().symbol);
+    Sureness sure = Claim::all_entered;
+    if (!communicator.matched) sure.add(Ground::members_guessed);
+    if (alignment.basis == Basis::op_count) sure.add(Ground::placed_by_op_count);
+    if (alignment.basis == Basis::sequence) sure.add(Ground::placed_by_order);
+    found.push_back(
+        stall_of(view, alignment.members, communicator.id,
+                 fmt::format("All {} ranks entered {} {} of communicator {} and none finished it",
+                             communicator.nranks, call.function,
+                             alignment.label(alignment.furthest - 1), communicator.id),
+                 std::move(sure)));
   }
   return found;
 }

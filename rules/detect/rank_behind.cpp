@@ -8,6 +8,7 @@
 
 #include "rules/detect/behind_despite_gaps.h"
 #include "rules/detect/collective_stalled.h"
+#include "rules/detect/ends_too_soon.h"
 #include "rules/detect/went_past.h"
 #include "rules/knowledge/ground_names.h"
 #include "rules/picture/calls/came.h"
@@ -444,6 +445,16 @@ std::vector<Suspicion> find_ranks_behind(const View& view) {
     if (workers.size() == 1 && in_step_elsewhere(view, *workers.begin()))
       found.back().sure.add(Ground::in_step_elsewhere);
   }
+  const bool all_end_too_soon = std::ranges::all_of(by_culprits, [&](const auto& entry) {
+    return std::ranges::all_of(entry.second, [&](const Alignment* it) {
+      return ends_too_soon(view, *it, entry.first) && !stop_is_told(view, *it);
+    });
+  });
+  if (all_end_too_soon && !by_culprits.empty())
+    for (Suspicion& suspicion : found) {
+      leave_open_whether_it_stopped(suspicion);
+      suspicion.sure.add(Ground::log_ends_there);
+    }
   for (Suspicion& suspicion : found)
     if (calls_with_unheard_peers(view, suspicion.finding.subject.ranks))
       suspicion.sure.add(Ground::may_wait_itself);

@@ -393,6 +393,11 @@ std::optional<int> rank_left_out(const std::vector<const ProcessSeen*>& processe
 std::optional<Suspicion> fewer_processes(const View& view) {
   const std::vector<const ProcessSeen*> waiting = all_waiting_to_start(view);
   if (waiting.size() < 3) return std::nullopt;
+  // A log that was cut while processes started may lack one of them for that reason alone.
+  if (std::ranges::any_of(waiting, [&](const ProcessSeen* seen) {
+        return view.job.sources().at(seen->source).end == SourceEnd::torn;
+      }))
+    return std::nullopt;
   std::size_t hosts = 0;
   std::size_t on_others = 0;
   std::string host = host_with_one_fewer(waiting, hosts, on_others);

@@ -20,6 +20,7 @@ struct Suspicion {
   bool tells_verdict = false;  // its lines say how the job ended; those of its effects do not count
   Sureness sure;               // finding.confidence is worked out from it
   bool names_its_reason = false;  // its text says why, so no fault of the whole host explains it
+  bool is_of_the_code = false;    // no fault of a machine explains it, unless a clock says so
   bool says_not_why = false;      // none of its lines says why
   bool reason_is_told = false;    // its program prints the reason in another line: it began nothing
 };

@@ -34,10 +34,6 @@ std::string_view without_mapping(std::string_view address) {
   return mapped ? address.substr(kMapped.size()) : address;
 }
 
-bool is_loopback(std::string_view address) {
-  return address.starts_with("127.") || address == "::1" || address == "0.0.0.0" || address == "::";
-}
-
 template <class OnWord>
 void for_each_word(std::string_view text, OnWord&& on_word) {
   while (!text.empty()) {
@@ -112,7 +108,7 @@ void AddressBook::apply(const Source& origin, const Batch& batch, const Event& e
 
 void AddressBook::learn_address(const std::string& host, std::string_view item) {
   std::string address = bare_address(item);
-  if (host.empty() || address.empty() || is_loopback(address) || address.size() > kLongestName ||
+  if (host.empty() || address.empty() || each_host_has(address) || address.size() > kLongestName ||
       hosts_.size() >= kMostAddresses)
     return;
   auto [known, is_new] = hosts_.try_emplace(address, host);
@@ -144,6 +140,12 @@ const std::vector<std::string>& AddressBook::devices_of(const ProcessKey& proces
   const auto& of_process = network == "Socket" ? sockets_ : rdma_;
   const auto known = of_process.find(process);
   return known == of_process.end() ? kNone : lists_[known->second];
+}
+
+bool each_host_has(std::string_view address) {
+  constexpr std::string_view kBridgeOfDocker = "172.17.0.1";
+  return address.starts_with("127.") || address == "::1" || address == "0.0.0.0" ||
+         address == "::" || address == kBridgeOfDocker;
 }
 
 }  // namespace faultline

@@ -52,6 +52,9 @@ class AddressBook {
 // "fd00::2". Empty if no address is in it.
 std::string bare_address(std::string_view text);
 
+// Loopback, no address, Docker's bridge: each host has such an address of its own.
+bool each_host_has(std::string_view address);
+
 // "mlx5_1:1/RoCE" -> "mlx5_1:1"; for merged NICs "mlx5_0:1+mlx5_1:1".
 std::string device_without_link(std::string_view item);
 

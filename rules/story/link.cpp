@@ -169,13 +169,14 @@ bool is_firm_enough(const Candidate& cause, const Candidate& effect) {
 }
 
 // A cause that no clock places, and that only its host ties to the job, does not explain a finding
-// with a reason of its own, unless one clock shows that the cause came shortly before it.
+// with a reason of its own, unless one clock shows that the cause came shortly before it. Neither
+// does one of the same GPU or rank explain a mistake in the code.
 bool is_unplaced(const Possibility& possible, const Candidate& cause, const Candidate& effect,
                  bool same_host) {
   constexpr std::int64_t kLongestUs = 3600'000'000;
   if (cause.suspicion.phase != Phase::cannot_tell || asks_for_a_reason(effect)) return false;
   if (possible.relation == Relation::same_gpu || possible.relation == Relation::same_rank)
-    return false;
+    return effect.suspicion.is_of_the_code;
   const auto passed = microseconds_between(cause.suspicion.since, effect.suspicion.since);
   return same_host && passed ? *passed > kLongestUs : possible.order == Order::cannot_tell;
 }

@@ -93,6 +93,7 @@ void count_again(Suspicion& known, const Suspicion& again) {
   known.job_ran_with_it &= again.job_ran_with_it;
   known.needs_effect &= again.needs_effect;
   known.names_its_reason |= again.names_its_reason;
+  known.is_of_the_code |= again.is_of_the_code;
   known.tells_verdict |= again.tells_verdict;
   known.verdict = worse(known.verdict, again.verdict);
 }

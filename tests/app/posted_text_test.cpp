@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "model/cause.h"
+#include "pasted.h"
 #include "simulated_diagnosis.h"
 #include "workshop.h"
 

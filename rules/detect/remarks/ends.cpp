@@ -10,6 +10,7 @@
 #include "rules/detect/remarks/connections.h"
 #include "rules/knowledge/ground_names.h"
 #include "rules/knowledge/subjects.h"
+#include "rules/state/addresses.h"
 
 namespace faultline {
 namespace {
@@ -280,7 +281,7 @@ Suspicion suspect_either_end(const View& view, const EndReports& reports) {
   if (pairs.size() == 1) return suspect_pair(view, reports, *pairs.begin());
   const auto [name, touching] = most_common_end(pairs);
   const bool mostly = pairs.size() >= kLeastForMostly && touching * 4 >= pairs.size() * 3;
-  if (!name.empty() && (touching == pairs.size() || mostly))
+  if (!name.empty() && !each_host_has(name) && (touching == pairs.size() || mostly))
     return suspect_common_end(view, reports, name, touching, pairs.size());
   return suspect_all(view, reports, pairs.size());
 }

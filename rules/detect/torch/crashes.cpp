@@ -19,6 +19,7 @@
 #include "rules/knowledge/limits.h"
 #include "rules/knowledge/prose.h"
 #include "rules/knowledge/signatures.h"
+#include "rules/picture/read/exceptions.h"
 #include "rules/picture/read/sayings.h"
 #include "rules/picture/who/source_speakers.h"
 #include "rules/state/remarks.h"
@@ -335,15 +336,6 @@ const ProcessExit* only_culprit(const View& view, const TorchCrew& crew, const C
   return own.size() == 1 ? own.begin()->second : nullptr;
 }
 
-// What the operating system refused says nothing about the program.
-bool is_of_the_host(const PythonException& exception) {
-  constexpr std::string_view kRefused[] = {"OSError", "IOError", "MemoryError", "BlockingIOError",
-                                           "TimeoutError"};
-  return std::ranges::find(kRefused, exception.type) != std::ranges::end(kRefused) ||
-         exception.type.find("Connection") != std::string::npos ||
-         exception.type.find("BrokenPipe") != std::string::npos;
-}
-
 Suspicion describe_crash(const View& view, const TorchCrew& crew, const CrashGroup& group,
                          bool somebody_failed) {
   const Told& first = group.first();
@@ -404,6 +396,7 @@ Suspicion describe_crash(const View& view, const TorchCrew& crew, const CrashGro
   } else {
     const TorchSaying& telling = first.telling();
     suspicion.names_its_reason = telling.exception && !is_of_the_host(*telling.exception);
+    suspicion.is_of_the_code = telling.exception && is_of_the_code(*telling.exception);
     if (telling.exception && may_be_a_peers(view, *telling.exception))
       suspicion.sure.add(Ground::raised_in_a_collective);
     finding.title = fmt::format("{} raised {}", crew.people(ranks), telling.text);

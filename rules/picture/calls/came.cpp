@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "rules/picture/calls/stuck_groups.h"
 #include "rules/picture/who/torch_crew.h"
 
 namespace faultline {
@@ -16,9 +17,17 @@ CameByTorch::CameByTorch(const View& view) {
       if (standing.enqueued && crew.in_attempt(standing.line))
         enqueued_[group][rank->rank] = *standing.enqueued;
   }
+  ranks_ = crew.world().size();
+  for (const StuckGroup& stuck : stuck_groups(crew))
+    if (stuck.whole_job && !stuck.local && !stuck.point_to_point)
+      stuck_in_ = std::min(stuck.sequence, stuck_in_.value_or(stuck.sequence));
 }
 
 bool CameByTorch::all_came(const View& view, const Alignment& alignment) const {
+  // NCCL may count more calls than PyTorch does, never fewer.
+  if (stuck_in_ && alignment.members.size() == ranks_ && alignment.furthest >= *stuck_in_ &&
+      alignment.slowest + 1 < *stuck_in_)
+    return true;
   std::set<int> behind;
   for (const std::size_t member : alignment.behind) behind.insert(view.worker_of(member).rank);
   bool any = false;

@@ -3,10 +3,35 @@
 #include <algorithm>
 
 #include "rules/knowledge/signatures.h"
+#include "rules/picture/read/exceptions.h"
+#include "rules/picture/read/sayings.h"
 #include "rules/picture/view.h"
 #include "rules/picture/who/torch_crew.h"
 
 namespace faultline {
+namespace {
+
+enum class Said { nothing, consequence, mistake, stop };
+
+// What a rank's own line says: that something else failed, that a mistake in the code ended the
+// rank, or that it stopped.
+Said what_it_says(const View& view, const TorchSaying& saying) {
+  if (const auto meaning = meaning_of(view, saying)) {
+    const MessageSignature& signature = *meaning->signature;
+    if (signature.marks == Marks::ended_well || signature.weight == Weight::harmless)
+      return Said::nothing;
+    return signature.weight == Weight::echo ? Said::consequence : Said::stop;
+  }
+  return saying.exception && is_of_the_code(*saying.exception) ? Said::mistake : Said::stop;
+}
+
+Said what_it_says(const View& view, const TorchRank& rank) {
+  Said most = !rank.timeouts.empty() || rank.stuck ? Said::stop : Said::nothing;
+  for (const TorchSaying& saying : rank.said) most = std::max(most, what_it_says(view, saying));
+  return most;
+}
+
+}  // namespace
 
 Standstill::Standstill(const View& view) {
   // Each of these leaves open who stopped: ranks that were not seen, reports of a stuck job, dumps
@@ -44,16 +69,21 @@ void Standstill::learn_calls(const View& view) {
 void Standstill::learn_torch(const View& view) {
   const TorchCrew crew(view);
   std::set<int> ranks;
+  std::set<int> mistaken;
   std::set<std::int64_t> pids;
+  for (const TorchRank* rank : crew.ranks())
+    if (what_it_says(view, *rank) == Said::mistake) mistaken.insert(rank->rank);
+  // If a mistake ended a rank, it is known what the consequences follow from.
+  const Said least = mistaken.empty() ? Said::consequence : Said::stop;
   for (const TorchRank* rank : crew.ranks()) {
-    const bool stands = !rank->timeouts.empty() || rank->stuck || !rank->said.empty();
-    if (!stands) continue;
+    if (what_it_says(view, *rank) < least) continue;
     if (rank->rank < 0 || rank->guessed) all_ = true;
     ranks.insert(rank->rank);
   }
   for (const auto& line : view.job.torch().exits()) {
     const ProcessExit& exit = line.fact;
     if (exit.told_to || (exit.exit_code == 0 && !exit.signal)) continue;
+    if (!mistaken.empty() && !exit.signal && exit.exit_code == 1) continue;  // its result
     if (exit.ranks.empty() && exit.pid == 0) all_ = true;
     ranks.insert(exit.ranks.begin(), exit.ranks.end());
     pids.insert(exit.pid);
@@ -62,6 +92,8 @@ void Standstill::learn_torch(const View& view) {
     const Worker& worker = view.workers.all[i];
     if (ranks.contains(worker.rank) || (worker.pid != 0 && pids.contains(worker.pid)))
       workers_.insert(i);
+    else if (mistaken.contains(worker.rank))
+      workers_.erase(i);  // why it stopped is known
   }
 }
 

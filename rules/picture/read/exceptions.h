@@ -1,0 +1,14 @@
+// What the type of an exception tells of its origin.
+#pragma once
+
+#include "model/facts/torch.h"
+
+namespace faultline {
+
+// The operating system refused something. That says nothing about the program.
+bool is_of_the_host(const PythonException& exception);
+
+// No fault of a machine makes a program raise it: a name, key, type or module is wrong.
+bool is_of_the_code(const PythonException& exception);
+
+}  // namespace faultline
