@@ -20,8 +20,6 @@ constexpr std::size_t kBlockGrowth = 4;
 // A block ends early if its events weigh more than this; checked after every kFedAtOnce bytes.
 constexpr std::uint64_t kMostWeightOfABlock = 8192;
 constexpr std::size_t kFedAtOnce = std::size_t{64} << 10;
-// A reader that waits for the end of a document may look at its beginning again with each piece.
-constexpr std::size_t kLeastFed = 4096;
 
 // Whether the batch says anything. Of a final body, even an empty batch is committed: it may end a
 // source that another body filled.
@@ -196,8 +194,8 @@ void FileStream::read(std::string_view bytes) {
     std::size_t length = std::min(bytes.size(), kFedAtOnce);
     if (block_.bytes() < block_target_)
       length = std::min(length, static_cast<std::size_t>(block_target_ - block_.bytes()));
-    else  // no newline: npos + 1 is 0, fixed below
-      length = std::min(length, bytes.find('\n', std::min(bytes.size(), kLeastFed) - 1) + 1);
+    else
+      length = std::min(length, bytes.find('\n') + 1);  // no newline: npos + 1 is 0, fixed below
     if (length == 0) length = std::min(bytes.size(), kFedAtOnce);
     const std::string_view piece = bytes.substr(0, length);
     bytes.remove_prefix(length);

@@ -124,9 +124,12 @@ bool ends_too_soon(const View& view, const Alignment& alignment,
   for (const Lines& lines : calls_of_all(all, alignment.slowest))
     usual = std::max(usual, lines.last - lines.first + 1);
   if (end - missed.first + 1 > usual) return false;
-  return !others_came_to_rest(view, late) && !std::ranges::all_of(late, [&](std::size_t worker) {
-    return fell_silent(view, worker, source, end);
-  });
+  constexpr std::size_t kMostOfAHost = 16;  // ranks stop alone or with their host
+  const bool fell_silent_together =
+      late.size() <= kMostOfAHost && std::ranges::all_of(late, [&](std::size_t worker) {
+        return fell_silent(view, worker, source, end);
+      });
+  return !fell_silent_together && !others_came_to_rest(view, late);
 }
 
 }  // namespace faultline

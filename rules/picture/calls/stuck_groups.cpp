@@ -151,27 +151,30 @@ const LineRef* end_of_program(const View& view, const TorchCrew& crew, const Tor
   return std::ranges::all_of(stuck.waits, after_end) ? end : nullptr;
 }
 
-// Whether NCCL's lines show that the rank called as often as those that wait, and as often as the
-// number of the call says.
-bool came_by_calls(const View& view, int rank, const StuckGroup& stuck) {
-  return std::ranges::any_of(view.alignments, [&](const Alignment& alignment) {
-    std::optional<std::uint64_t> entered;
+// Ranks that called as often, by NCCL's lines, as those that wait, and as often as the number of
+// the call says.
+std::set<int> came_by_calls(const View& view, const StuckGroup& stuck) {
+  std::set<int> came;
+  for (const Alignment& alignment : view.alignments) {
+    const auto rank_of = [&](std::size_t i) { return view.worker_of(alignment.members[i]).rank; };
     std::uint64_t most = stuck.sequence;
     std::size_t waiting = 0;
     for (std::size_t i = 0; i < alignment.members.size(); ++i) {
-      const int its_rank = view.worker_of(alignment.members[i]).rank;
-      if (its_rank == rank) entered = alignment.positions[i];
-      if (!stuck.waiting.contains(its_rank)) continue;
+      if (!stuck.waiting.contains(rank_of(i))) continue;
       ++waiting;
       most = std::max(most, alignment.positions[i]);
     }
-    return entered && *entered >= most && waiting == stuck.waiting.size();
-  });
+    if (waiting == 0 || waiting != stuck.waiting.size()) continue;
+    for (std::size_t i = 0; i < alignment.members.size(); ++i)
+      if (alignment.positions[i] >= most) came.insert(rank_of(i));
+  }
+  return came;
 }
 
 Late late_in(const View& view, const TorchCrew& crew, const std::set<int>& somewhere,
              const StuckGroup& stuck) {
   Late late;
+  const std::set<int> came = came_by_calls(view, stuck);
   const auto sequence =
       static_cast<std::int64_t>(std::min<std::uint64_t>(stuck.sequence, std::uint64_t{INT64_MAX}));
   std::map<int, const TimedOut*> wait_of;
@@ -197,9 +200,7 @@ Late late_in(const View& view, const TorchCrew& crew, const std::set<int>& somew
       }
       continue;
     }
-    if (!stuck.whole_job || somewhere.contains(rank->rank) ||
-        came_by_calls(view, rank->rank, stuck))
-      continue;
+    if (!stuck.whole_job || somewhere.contains(rank->rank) || came.contains(rank->rank)) continue;
     (rank->signalled ? late.told : late.silent).insert(rank->rank);
     if (rank->signalled) late.lines[rank->rank] = &*rank->signalled;
     if (const LineRef* end = end_of_program(view, crew, *rank, stuck)) {
@@ -210,7 +211,7 @@ Late late_in(const View& view, const TorchCrew& crew, const std::set<int>& somew
   if (stuck.whole_job)
     for (const int rank : crew.world())
       if (!heard.contains(rank) && !stuck.waiting.contains(rank) && !somewhere.contains(rank) &&
-          crew.would_be_heard(rank) && !came_by_calls(view, rank, stuck))
+          crew.would_be_heard(rank) && !came.contains(rank))
         late.silent.insert(rank);
   return late;
 }
@@ -448,7 +449,7 @@ ProgressTable table_of_the_free(const View& view, const TorchCrew& crew,
   if (timed_out.contains(-1)) return table;
   std::set<int> free;
   std::ranges::set_difference(crew.world(), timed_out, std::inserter(free, free.end()));
-  std::erase_if(free, [&](int rank) { return came_by_calls(view, rank, first_stuck(all)); });
+  for (const int rank : came_by_calls(view, first_stuck(all))) free.erase(rank);
   // A rank whose log is not here may be the one that the others wait for.
   if (!std::ranges::all_of(free, [&](int rank) { return crew.would_be_heard(rank); }) ||
       free.empty() || timed_out.size() < 3 ||
