@@ -7,6 +7,8 @@
 namespace faultline {
 namespace {
 
+constexpr std::uint64_t kCallsToKnow = 4;
+
 // A member of an alignment, and how many calls it entered.
 struct Standing {
   const Member* member = nullptr;
@@ -87,6 +89,7 @@ bool others_came_to_rest(const View& view, const std::set<std::size_t>& late) {
 // Whether the worker was silent for much longer, in lines of the log, than ever before.
 bool fell_silent(const View& view, std::size_t worker, std::uint32_t source, std::uint64_t end) {
   constexpr double kMuchLonger = 1.25;
+  constexpr std::size_t kEnoughCalls = 16;
   std::vector<std::uint64_t> lines;
   std::uint64_t known_from = 0;  // of a communicator with many calls only the last ones are known
   for (const std::size_t index : view.members) {
@@ -101,8 +104,8 @@ bool fell_silent(const View& view, std::size_t worker, std::uint32_t source, std
   std::uint64_t longest = 0;
   for (std::size_t i = 1; i < lines.size(); ++i)
     longest = std::max(longest, lines[i] - lines[i - 1]);
-  return longest > 0 && static_cast<double>(end - std::min(end, lines.back())) >
-                            kMuchLonger * static_cast<double>(longest);
+  return lines.size() >= kEnoughCalls && static_cast<double>(end - std::min(end, lines.back())) >
+                                             kMuchLonger * static_cast<double>(longest);
 }
 
 }  // namespace
@@ -121,8 +124,10 @@ bool ends_too_soon(const View& view, const Alignment& alignment,
 
   // Before the first calls nothing shows how far apart the ranks write: at least a line each.
   std::uint64_t usual = all.size();
-  for (const Lines& lines : calls_of_all(all, alignment.slowest))
-    usual = std::max(usual, lines.last - lines.first + 1);
+  const std::vector<Lines> earlier = calls_of_all(all, alignment.slowest);
+  for (const Lines& lines : earlier) usual = std::max(usual, lines.last - lines.first + 1);
+  // The fewer calls there were, the less they show how far apart the ranks may be.
+  usual += usual * kCallsToKnow / std::max<std::size_t>(1, earlier.size());
   if (end - missed.first + 1 > usual) return false;
   constexpr std::size_t kMostOfAHost = 16;  // ranks stop alone or with their host
   const bool fell_silent_together =
