@@ -117,14 +117,14 @@ void Retention::forget_jobs_for_room(const RetentionSettings& settings, Timestam
     if ((own && own->age->count() == 0) || !may_go(job)) continue;
     steps.run(
         [&] { forget(job, ForgottenFor::room, "more is stored than --keep-at-most allows"); });
-    if (store_.bytes_in_use() <= settings.bytes) return;
+    if (store_.bytes_in_use() <= settings.bytes) return steps.end();
   }
-  steps.end();
   if (!has_told_of_no_room_)
     say(LogLevel::warning, "no-room",
         "more is stored than --keep-at-most allows, but every job got lines within the last hour "
         "or is kept for ever by a [[keep]] table");
   has_told_of_no_room_ = true;
+  steps.end();
 }
 
 }  // namespace faultline

@@ -38,6 +38,12 @@ Suspicion stall_of(const View& view, const std::vector<std::size_t>& members,
   return suspicion;
 }
 
+void add_doubts_of_place(const View& view, const Alignment& alignment, Sureness& sure) {
+  if (!view.communicators[alignment.communicator].matched) sure.add(Ground::members_guessed);
+  if (alignment.basis == Basis::op_count) sure.add(Ground::placed_by_op_count);
+  if (alignment.basis == Basis::sequence) sure.add(Ground::placed_by_order);
+}
+
 std::vector<Suspicion> find_stalled_collectives(const View& view) {
   std::vector<Suspicion> found;
   for (const Alignment& alignment : view.alignments) {
@@ -46,14 +52,13 @@ std::vector<Suspicion> find_stalled_collectives(const View& view) {
     const Member& any = view.member(alignment.members.front());
     const Signature& call = view.job.progress().signature(any.recent.back().symbol);
     Sureness sure = Claim::all_entered;
-    if (!communicator.matched) sure.add(Ground::members_guessed);
-    if (alignment.basis == Basis::op_count) sure.add(Ground::placed_by_op_count);
-    if (alignment.basis == Basis::sequence) sure.add(Ground::placed_by_order);
+    add_doubts_of_place(view, alignment, sure);
+    const std::string label = alignment.label(alignment.furthest - 1);
     found.push_back(
         stall_of(view, alignment.members, communicator.id,
-                 fmt::format("All {} ranks entered {} {} of communicator {} and none finished it",
-                             communicator.nranks, call.function,
-                             alignment.label(alignment.furthest - 1), communicator.id),
+                 fmt::format("All {} ranks entered {}{}{} of communicator {} and none finished it",
+                             communicator.nranks, call.function, label.empty() ? "" : " ", label,
+                             communicator.id),
                  std::move(sure)));
   }
   return found;

@@ -12,6 +12,9 @@ namespace faultline {
 Suspicion stall_of(const View& view, const std::vector<std::size_t>& members,
                    const std::string& communicator, std::string title, Sureness sure);
 
+// Doubts about the positions of ranks, by how they were found.
+void add_doubts_of_place(const View& view, const Alignment& alignment, Sureness& sure);
+
 std::vector<Suspicion> find_stalled_collectives(const View& view);
 
 }  // namespace faultline

@@ -147,9 +147,7 @@ Sureness how_surely_behind(const View& view, const Alignment& alignment, bool ci
   if (alignment.behind.size() == 1 && alignment.basis == Basis::counted &&
       went_on_with_its_peers(view, alignment, alignment.behind.front()))
     sure.add(Ground::one_line_tells);
-  if (!view.communicators[alignment.communicator].matched) sure.add(Ground::members_guessed);
-  if (alignment.basis == Basis::op_count) sure.add(Ground::placed_by_op_count);
-  if (alignment.basis == Basis::sequence) sure.add(Ground::placed_by_order);
+  add_doubts_of_place(view, alignment, sure);
   return sure;
 }
 

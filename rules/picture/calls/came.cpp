@@ -18,6 +18,11 @@ CameByTorch::CameByTorch(const View& view) {
         enqueued_[group][rank->rank] = *standing.enqueued;
   }
   ranks_ = crew.world().size();
+  // Of several communicators of all ranks it is not known which one is PyTorch's group.
+  if (std::ranges::count(view.communicators, ranks_, [](const Communicator& communicator) {
+        return static_cast<std::size_t>(communicator.nranks);
+      }) != 1)
+    return;
   for (const StuckGroup& stuck : stuck_groups(crew))
     if (stuck.whole_job && !stuck.local && !stuck.point_to_point)
       stuck_in_ = std::min(stuck.sequence, stuck_in_.value_or(stuck.sequence));

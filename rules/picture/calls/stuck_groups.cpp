@@ -443,6 +443,7 @@ ProgressTable table_of_the_free(const View& view, const TorchCrew& crew,
                                 const std::vector<StuckGroup>& all) {
   constexpr std::size_t kFew = 4;  // this many times more ranks time out
   ProgressTable table = table_of_ranks(crew);
+  if (all.empty()) return table;
   std::set<int> timed_out = waiting_somewhere(view, crew);
   for (const StuckGroup& stuck : all)
     for (const TimedOut& wait : stuck.waits) timed_out.insert(wait.rank);
