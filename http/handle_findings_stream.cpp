@@ -53,7 +53,11 @@ boost::asio::awaitable<Response> stream_findings(const Request& request, Service
   filter.limit = kAtOnce;
   filter.job = request.query.text("job").value_or("");
   const auto subscription = services.changes.subscribe(connection.waker());
-  filter.after = asked->value_or(services.store.last_change());
+  auto begin = [&] { filter.after = services.store.last_change(); };
+  if (*asked)
+    filter.after = **asked;
+  else
+    co_await offload(exchange.threads.answering(), begin);
   if (!co_await connection.send(kHead, "retry: 3000\n\n"))
     co_return Response{.status = kClientLeft};
   SteadyTime last_said = steady_now();

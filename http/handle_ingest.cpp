@@ -217,7 +217,8 @@ class BodyPump {
     std::optional<Problem> problem;
     for (std::string_view piece : exchange_.reader.pieces()) {
       while (!piece.empty() && !problem) {
-        while (congested()) co_await exchange_.connection.pause(steady_now() + kPause);
+        while (congested() || must_wait())
+          co_await exchange_.connection.pause(steady_now() + kPause);
         const std::string_view slice = piece.substr(0, stream_.slice());
         piece.remove_prefix(slice.size());
         auto feed = [&] { problem = stream_.feed(slice); };
@@ -232,6 +233,12 @@ class BodyPump {
     const std::size_t own = stream_.commits_in_flight();
     return own >= kMaxCommitsOfConnection ||
            (own > 0 && services_.jobs.commits_in_flight() >= kMaxCommitsOfAll);
+  }
+
+  // Whether others hold so much in memory that this body has to wait. It ends instead if another
+  // thread says so, or if the server stops.
+  bool must_wait() {
+    return !stream_.may_hold_more() && !stream_.obstacle() && !exchange_.connection.asked_to_stop();
   }
 
   // Commits what has waited long enough; returns a problem if reading has to stop.
@@ -307,12 +314,16 @@ asio::awaitable<Response> ingest(const Request& request, Services& services, Exc
   if (const Problem* problem = std::get_if<Problem>(&parameters))
     co_return problem_response(*problem);
   const std::string job = std::get<IngestParameters>(parameters).source.job;
+  // In the job's turn: reading a long job must keep only one thread busy, however many send to it.
+  auto prepare = [&] { services.jobs.prepare(job); };
+  if (!services.jobs.is_prepared(job)) co_await offload(exchange.threads.answering(job), prepare);
   if (const auto problem = set_aside_problem(services.jobs, job))
     co_return problem_response(*problem);
   std::optional<IngestStream> made;
   auto make = [&] {
     made.emplace(std::get<IngestParameters>(std::move(parameters)), services,
-                 exchange.threads.long_reads(), exchange.connection.waker());
+                 exchange.threads.long_reads(), exchange.threads.held_bodies(),
+                 exchange.connection.waker());
   };
   co_await offload(exchange.threads.parsing(), make);
   IngestStream& stream = *made;

@@ -40,8 +40,8 @@ Problem store_problem(const std::exception_ptr& failure) {
 
 }  // namespace
 
-std::optional<Problem> set_aside_problem(LiveJobs& jobs, const std::string& job) {
-  const auto why = jobs.set_aside(job);
+std::optional<Problem> set_aside_problem(const LiveJobs& jobs, const std::string& job) {
+  const auto why = jobs.known_as_set_aside(job);
   if (!why) return std::nullopt;
   return Problem{.status = 409,
                  .detail = fmt::format("the job {} is set aside: {}; delete it (curl -X DELETE "
@@ -50,11 +50,12 @@ std::optional<Problem> set_aside_problem(LiveJobs& jobs, const std::string& job)
 }
 
 IngestStream::IngestStream(IngestParameters parameters, Services& services, LongReads& long_reads,
-                           std::function<void()> wake)
+                           HeldBodies& held_bodies, std::function<void()> wake)
     : parameters_(std::move(parameters)),
       services_(services),
       long_reads_(long_reads),
       wake_(std::move(wake)),
+      held_(held_bodies, wake_),
       tracker_(std::make_shared<CommitTracker>(wake_)) {
   if (parameters_.source_given)
     lease_ = services_.jobs.open_sources().take(parameters_.source.job, source(), wake_);
@@ -78,6 +79,7 @@ std::optional<Problem> IngestStream::obstacle() const {
   if (const std::exception_ptr failure = tracker_->failure()) return store_problem(failure);
   if (problem_) return problem_;
   if ((lease_ && lease_->lost()) || (file_ && file_->lease_lost())) return taken_over();
+  if (held_.has_to_end()) return holds_too_much();
   if (auto problem = tells_too_much()) return problem;
   if (file_ && file_->says_nothing())
     return Problem{
@@ -86,6 +88,21 @@ std::optional<Problem> IngestStream::obstacle() const {
                               file_->receipt().lines)};
   return std::nullopt;
 }
+
+Problem IngestStream::holds_too_much() {
+  return {.status = 503,
+          .detail =
+              "many bodies are held in memory until they are complete; whole lines received "
+              "so far are kept, send the body again later",
+          .retry_after_seconds = kRetryAfterSeconds,
+          .refused = "held"};
+}
+
+void IngestStream::tell_held() {
+  held_.hold(head_.size() + (file_ ? file_->held_bytes() : 0), steady_now());
+}
+
+bool IngestStream::may_hold_more() { return held_.may_grow(steady_now()); }
 
 // Events in proportion to the bytes sent are allowed: a flood of them costs its sender as much.
 std::optional<Problem> IngestStream::tells_too_much() const {
@@ -146,6 +163,7 @@ std::optional<Problem> IngestStream::feed(std::string_view bytes) {
   turn_.emplace(long_reads_);
   keep(multipart_ ? multipart_->feed(bytes) : unpacker_->feed(bytes));
   turn_.reset();
+  tell_held();
   return obstacle();
 }
 
@@ -265,6 +283,7 @@ void IngestStream::open(std::string_view name) {
 
 // One slice of a body may unpack to millions of lines, or to millions of bytes that nobody reads.
 bool IngestStream::wants_more() {
+  tell_held();
   if (!problem_) problem_ = takes_too_long();
   if (!problem_) problem_ = obstacle();
   return !problem_;

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "http/held_bodies.h"
 #include "http/multipart.h"
 #include "http/problem.h"
 #include "http/threads.h"
@@ -32,13 +33,13 @@ struct IngestParameters {
 };
 
 // The problem to answer if the job is set aside: it takes no more logs.
-std::optional<Problem> set_aside_problem(LiveJobs& jobs, const std::string& job);
+std::optional<Problem> set_aside_problem(const LiveJobs& jobs, const std::string& job);
 
 class IngestStream : FileVisitor, PartVisitor {
  public:
   // `wake` is called from other threads whenever a commit is done or the source was taken over.
   IngestStream(IngestParameters parameters, Services& services, LongReads& long_reads,
-               std::function<void()> wake);
+               HeldBodies& held_bodies, std::function<void()> wake);
   ~IngestStream() override;
 
   // How many bytes to feed before checking again whether too many commits wait: few while they
@@ -56,6 +57,8 @@ class IngestStream : FileVisitor, PartVisitor {
 
   // The sender has paused.
   void flush(bool for_long);
+  // Whether more of the body may be held in memory now. Nothing is fed until it may.
+  bool may_hold_more();
   bool pending() const { return file_ && file_->pending(); }
 
   // Set if the body cannot go on, whatever else comes: the source was taken over, or the store
@@ -84,10 +87,12 @@ class IngestStream : FileVisitor, PartVisitor {
 
   void open_file(const std::string& name);
   Problem taken_over() const;
+  static Problem holds_too_much();
   void start_file(std::shared_ptr<SourceLease> lease);
   void choose_source();
   void end_file(bool complete);
   void keep(const Result<void>& outcome);
+  void tell_held();
   std::optional<Problem> tells_too_much() const;
   std::optional<Problem> takes_too_long();
 
@@ -96,6 +101,7 @@ class IngestStream : FileVisitor, PartVisitor {
   LongReads& long_reads_;
   std::optional<LongReads::Turn> turn_;  // of the piece that is being read
   std::function<void()> wake_;
+  HeldBodies::Share held_;
   std::shared_ptr<CommitTracker> tracker_;
   std::shared_ptr<SourceLease> lease_;  // of a source that the sender named
   bool choosing_ = false;  // the sender named no source, so the first bytes decide which it is

@@ -15,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "http/held_bodies.h"
 #include "service/clock.h"
 
 namespace faultline {
@@ -88,6 +89,7 @@ class Threads {
   // Bodies are unpacked and read here.
   boost::asio::any_io_executor parsing() { return parsing_.get_executor(); }
   LongReads& long_reads() { return long_reads_; }
+  HeldBodies& held_bodies() { return held_bodies_; }
   // One thread for health checks, which nothing else keeps busy: a server that does not answer them
   // is restarted.
   boost::asio::any_io_executor health() { return health_.get_executor(); }
@@ -106,6 +108,7 @@ class Threads {
   static constexpr std::size_t kAnswering = 32;
 
   LongReads long_reads_;
+  HeldBodies held_bodies_;
   boost::asio::thread_pool parsing_{LongReads::kMost + LongReads::kMostShort};
   boost::asio::thread_pool health_{1};
   boost::asio::thread_pool answering_{kAnswering};

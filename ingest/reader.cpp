@@ -202,6 +202,10 @@ class Reader::Impl {
   std::uint64_t pending_bytes() const { return readable() - taken_; }
   std::uint64_t pending_weight() const { return line_reader_.weight(); }
 
+  std::size_t held_bytes() const {
+    return dump_.size() + trace_.held_bytes() + tail_.size() + saved_trace_.size();
+  }
+
   Batch take() {
     taken_ = batch().to_offset = readable();
     Batch taken = line_reader_.take();
@@ -619,6 +623,7 @@ void Reader::feed_hidden_line(std::string_view line, std::uint64_t bytes) {
   impl_->feed_hidden_line(line, bytes);
 }
 std::uint64_t Reader::pending_bytes() const { return impl_->pending_bytes(); }
+std::size_t Reader::held_bytes() const { return impl_->held_bytes(); }
 std::uint64_t Reader::pending_weight() const { return impl_->pending_weight(); }
 Batch Reader::take() { return impl_->take(); }
 Batch Reader::rest() const { return impl_->rest(); }

@@ -80,6 +80,9 @@ class Reader {
   // The weight of the events since then: weight_of().
   std::uint64_t pending_weight() const;
 
+  // How much of a dump or trace, or of the unfinished line, is held until its rest comes.
+  std::size_t held_bytes() const;
+
   // Everything complete that was read since the last take(). (After finish() it covers all bytes.)
   Batch take();
 

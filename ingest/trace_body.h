@@ -44,6 +44,8 @@ class TraceBody {
   // Bytes of it that came so far.
   std::uint64_t size() const { return size_ + held_.size(); }
 
+  std::size_t held_bytes() const { return held_.size(); }
+
   // What it remembers between two pieces.
   std::string save() const;
   void restore(std::string_view saved);

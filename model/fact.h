@@ -5,6 +5,8 @@
 #pragma once
 
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <variant>
 
 #include "model/facts/flight.h"
@@ -18,7 +20,7 @@
 
 namespace faultline {
 
-using Fact =
+using FactKinds =
     std::variant<CommunicatorInit, CommunicatorEnd, CommunicatorShape, Setting, PeerConnection,
                  SetupStep, BackTrace, Remark, RankReport, CommunicatorReport, ProxyOperation,
                  GpuXid, GpuIdentity, HostBooted, ReportOpened, PartReport, SwitchError, GpuDriver,
@@ -27,8 +29,30 @@ using Fact =
                  BarrierMissed, CalledCollective, UnusedParameters, PythonException, StackTop,
                  ProcessExit, UnreadTrouble>;
 
-inline std::string_view kind_of(const Fact& fact) {
-  return std::visit([](const auto& f) { return f.kKind; }, fact);
-}
+template <typename Kind, typename Kinds>
+inline constexpr bool kIsOneOf = false;
+template <typename Kind, typename... Kinds>
+inline constexpr bool kIsOneOf<Kind, std::variant<Kinds...>> = (std::is_same_v<Kind, Kinds> || ...);
+
+// A class around the kinds, so that how each of them is copied, moved, compared and destroyed is
+// compiled once. Otherwise every source that holds an Event in a vector takes seconds for it.
+class Fact : public FactKinds {
+ public:
+  Fact();
+  Fact(const Fact& other);
+  Fact(Fact&& other) noexcept;
+  Fact& operator=(const Fact& other);
+  Fact& operator=(Fact&& other) noexcept;
+  ~Fact();
+
+  template <typename Kind>
+    requires kIsOneOf<std::remove_cvref_t<Kind>, FactKinds>
+  Fact(Kind&& kind)  // NOLINT(google-explicit-constructor): a kind of fact is a fact
+      : FactKinds(std::in_place_type<std::remove_cvref_t<Kind>>, std::forward<Kind>(kind)) {}
+
+  bool operator==(const Fact& other) const;
+};
+
+std::string_view kind_of(const Fact& fact);
 
 }  // namespace faultline

@@ -167,7 +167,7 @@ Result<Fact> fact_from_json(std::string_view kind, std::string_view text) {
     return Error{Error::Kind::invalid_input, fmt::format("{}: not a JSON object", kind)};
 
   Result<Fact> result = Error{Error::Kind::invalid_input, fmt::format("{}: unknown fact", kind)};
-  boost::mp11::mp_for_each<boost::mp11::mp_transform<std::type_identity, Fact>>(
+  boost::mp11::mp_for_each<boost::mp11::mp_transform<std::type_identity, FactKinds>>(
       [&]<class Fields>(std::type_identity<Fields>) {
         if (kind == Fields::kKind) result = fields_from<Fields>(value.get_object());
       });

@@ -14,25 +14,6 @@
 namespace faultline {
 namespace {
 
-// name, name#2, …
-bool is_numbered(std::string_view candidate, std::string_view name) {
-  if (!candidate.starts_with(name)) return false;
-  candidate.remove_prefix(name.size());
-  return candidate.empty() ||
-         (candidate.size() > 1 && candidate.front() == '#' &&
-          candidate.find_first_not_of("0123456789", 1) == std::string_view::npos);
-}
-
-// In the order in which they began.
-std::vector<std::string> numbered_sources(Store& store, const std::string& job,
-                                          const std::string& name) {
-  std::vector<std::string> names;
-  for (const StoredSource& stored : store.sources(job))
-    if (is_numbered(stored.source.name, name)) names.push_back(stored.source.name);
-  std::ranges::sort(names, {}, [](const std::string& one) { return std::pair(one.size(), one); });
-  return names;
-}
-
 bool begins_a_body(const Fingerprint& block, std::string_view beginning) {
   const std::uint64_t size = block.to_offset - block.from_offset;
   const auto compared = static_cast<std::size_t>(std::min<std::uint64_t>(size, kHeadBytes));
@@ -40,8 +21,11 @@ bool begins_a_body(const Fingerprint& block, std::string_view beginning) {
          digest_of(beginning.substr(0, compared)) == block.head_digest;
 }
 
-bool holds_all_of(HeldBlocks blocks, std::string_view body) {
-  ResendFilter filter(std::move(blocks));
+bool holds_all_of(Store& store, const std::string& job, const NumberedSource& source,
+                  std::string_view body) {
+  ResendFilter filter({.starts = source.starts, .after = [&](std::int64_t batch) {
+                         return store.blocks_after(job, source.name, batch);
+                       }});
   filter.expect_whole_bodies();
   return filter.feed(body).empty() && filter.finish().empty();
 }
@@ -101,7 +85,7 @@ bool goes_on(const SourceState& source, const Beginning& beginning) {
 }  // namespace
 
 bool has_default_source(Store& store, const std::string& job, const std::string& name) {
-  return !numbered_sources(store, job, name).empty();
+  return !store.numbered_sources(job, name).empty();
 }
 
 bool is_known_as_a_whole(std::string_view beginning) {
@@ -115,25 +99,28 @@ std::shared_ptr<SourceLease> lease_default_source(LiveJobs& jobs, Store& store,
                                                   std::string_view beginning,
                                                   std::function<void()> on_loss) {
   OpenSources& open = jobs.open_sources();
-  const std::vector<std::string> known = numbered_sources(store, job, name);
+  const std::vector<NumberedSource> known = store.numbered_sources(job, name);
   const bool whole = is_known_as_a_whole(beginning);
-  for (const std::string& candidate : known) {
-    HeldBlocks held = held_blocks(store, job, candidate);
-    const bool again = std::ranges::any_of(
-        held.starts, [&](const HeldBlock& block) { return begins_a_body(block.print, beginning); });
-    if (!again || (whole && !holds_all_of(std::move(held), beginning))) continue;
-    if (auto lease = open.take_if_free(job, candidate, on_loss)) return lease;
+  for (const NumberedSource& candidate : known) {
+    const bool again = std::ranges::any_of(candidate.starts, [&](const HeldBlock& block) {
+      return begins_a_body(block.print, beginning);
+    });
+    if (!again || (whole && !holds_all_of(store, job, candidate, beginning))) continue;
+    if (auto lease = open.take_if_free(job, candidate.name, on_loss)) return lease;
   }
   if (!whole) {
-    const Beginning told = read_beginning(beginning);
     // The latest first: a body most likely continues the source that came last.
-    for (auto candidate = known.rbegin(); candidate != known.rend(); ++candidate) {
-      const std::optional<SourceState> source = jobs.source_state(job, *candidate);
-      if (!source || !goes_on(*source, told)) continue;
-      if (auto lease = open.take_if_free(job, *candidate, on_loss)) return lease;
-    }
+    std::vector<std::string> latest;
+    for (auto candidate = known.rbegin(); candidate != known.rend(); ++candidate)
+      latest.push_back(candidate->name);
+    const Beginning told = read_beginning(beginning);
+    for (const std::string& candidate : jobs.sources_that(
+             job, latest, [&](const SourceState& source) { return goes_on(source, told); }))
+      if (auto lease = open.take_if_free(job, candidate, on_loss)) return lease;
   }
-  return open.take_free(job, name, std::move(on_loss), known);
+  std::set<std::string> taken;
+  for (const NumberedSource& source : known) taken.insert(source.name);
+  return open.take_free(job, name, std::move(on_loss), taken);
 }
 
 }  // namespace faultline

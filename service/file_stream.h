@@ -91,6 +91,8 @@ class FileStream {
   // Whether so many lines were read without one of a known form that reading on is a waste.
   bool says_nothing() const;
   std::uint64_t weight() const { return weight_; }  // of its events: weight_of()
+  // Of what waits in memory for its rest.
+  std::size_t held_bytes() const;
   bool lease_lost() const { return lease_->lost(); }
   std::uint64_t next_offset() const { return position_.offset; }
   FileReceipt receipt() const;

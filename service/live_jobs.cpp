@@ -119,6 +119,12 @@ std::optional<std::string> LiveJobs::set_aside(std::string_view name) {
   return why.empty() ? std::nullopt : std::optional(std::move(why));
 }
 
+std::optional<std::string> LiveJobs::known_as_set_aside(std::string_view name) const {
+  const std::shared_ptr<Job> job = known(name);
+  std::string why = job ? why_set_aside(*job) : std::string();
+  return why.empty() ? std::nullopt : std::optional(std::move(why));
+}
+
 std::size_t LiveJobs::count_set_aside() const {
   return static_cast<std::size_t>(std::ranges::count_if(
       all(), [](const std::shared_ptr<Job>& job) { return !why_set_aside(*job).empty(); }));
@@ -340,6 +346,26 @@ std::optional<SourceState> LiveJobs::source_state(std::string_view name, std::st
   const FoldedJob::Reading state = job->read();
   const SourceState* known = state->sources().find(source);
   return known == nullptr ? std::nullopt : std::optional(*known);
+}
+
+std::vector<std::string> LiveJobs::sources_that(
+    std::string_view name, const std::vector<std::string>& sources,
+    const std::function<bool(const SourceState&)>& fulfil) {
+  std::vector<std::string> those;
+  const std::shared_ptr<Job> job = find(name);
+  if (!job) return those;
+  const FoldedJob::Reading state = job->read();
+  for (const std::string& source : sources)
+    if (const SourceState* known = state->sources().find(source); known && fulfil(*known))
+      those.push_back(source);
+  return those;
+}
+
+void LiveJobs::prepare(std::string_view name) { find(name); }
+
+bool LiveJobs::is_prepared(std::string_view name) const {
+  const std::shared_ptr<Job> job = known(name);
+  return !job || job->is_read;
 }
 
 bool LiveJobs::source_ended(std::string_view name, std::string_view source) {

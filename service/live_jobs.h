@@ -68,6 +68,16 @@ class LiveJobs {
   // The source as the job knows it; nothing if the job does not know it.
   std::optional<SourceState> source_state(std::string_view job, std::string_view source);
 
+  // Those of the sources that the job knows and that fulfil the condition, in the order given.
+  std::vector<std::string> sources_that(std::string_view job,
+                                        const std::vector<std::string>& sources,
+                                        const std::function<bool(const SourceState&)>& fulfil);
+
+  // Reads the job if it is stored and not in memory, which may take a while.
+  void prepare(std::string_view job);
+  // Whether prepare() would return at once.
+  bool is_prepared(std::string_view job) const;
+
   // Whether what is held of the source ends where a sender ended it.
   bool source_ended(std::string_view job, std::string_view source);
 
@@ -116,6 +126,8 @@ class LiveJobs {
   // Why the job is not judged: some of its stored data cannot be read back, or it exceeds a limit.
   // Nothing: it is judged.
   std::optional<std::string> set_aside(std::string_view job);
+  // The same, without reading the job. Of a job that is not in memory nothing is known.
+  std::optional<std::string> known_as_set_aside(std::string_view job) const;
   std::size_t count_set_aside() const;
 
   // Deletes the job from memory and from the store, as Store::delete_job does. False: there is

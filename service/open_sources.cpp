@@ -21,7 +21,10 @@ bool SourceLease::write(const std::function<void()>& write) {
 
 std::shared_ptr<SourceLease> OpenSources::enter(Key key, std::function<void()> on_loss) {
   auto lease = std::make_shared<SourceLease>(key.first, key.second, std::move(on_loss));
-  std::erase_if(leases_, [](const auto& entry) { return entry.second.expired(); });
+  if (leases_.size() >= sweep_at_) {
+    std::erase_if(leases_, [](const auto& entry) { return entry.second.expired(); });
+    sweep_at_ = std::max<std::size_t>(64, 2 * leases_.size());
+  }
   leases_[std::move(key)] = lease;
   return lease;
 }
@@ -62,12 +65,10 @@ std::shared_ptr<SourceLease> OpenSources::take_if_free(const std::string& job,
 
 std::shared_ptr<SourceLease> OpenSources::take_free(const std::string& job, const std::string& name,
                                                     std::function<void()> on_loss,
-                                                    const std::vector<std::string>& others) {
+                                                    const std::set<std::string>& others) {
   const std::lock_guard lock(mutex_);
   Key key{job, name};
-  const auto is_taken = [&] {
-    return !is_free(key) || std::ranges::find(others, key.second) != others.end();
-  };
+  const auto is_taken = [&] { return !is_free(key) || others.contains(key.second); };
   for (int number = 2; is_taken(); ++number) key.second = fmt::format("{}#{}", name, number);
   return enter(std::move(key), std::move(on_loss));
 }

@@ -12,7 +12,6 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "service/clock.h"
 
@@ -58,7 +57,7 @@ class OpenSources {
   // The first of name, name#2, name#3, … that nobody is writing to and that is not in `others`.
   std::shared_ptr<SourceLease> take_free(const std::string& job, const std::string& name,
                                          std::function<void()> on_loss,
-                                         const std::vector<std::string>& others = {});
+                                         const std::set<std::string>& others = {});
 
   // A body of the source ended. Some senders keep one body open for as long as the log grows,
   // others send piece by piece. `says_more`: the sender gave an offset, so more pieces may come.
@@ -90,6 +89,7 @@ class OpenSources {
   // No lease outlives its stream, so the source of a lease that has not expired is being received.
   mutable std::mutex mutex_;
   std::map<Key, std::weak_ptr<SourceLease>> leases_;
+  std::size_t sweep_at_ = 64;       // so many of them: time to forget those that have expired
   std::map<Key, Growing> growing_;  // those whose last body ended lately
   SteadyTime swept_;
 };

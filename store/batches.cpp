@@ -208,6 +208,18 @@ constexpr std::string_view kBlocks =
     "SELECT id, from_offset, to_offset, digest, head_digest, starts_body, prints FROM batches "
     "WHERE source = (SELECT id FROM sources WHERE job = ? AND name = ?) ";
 
+// The same columns, and the name. All names that begin with "NAME#" lie before "NAME$".
+constexpr std::string_view kNumberedBlocks =
+    "SELECT batches.id, from_offset, to_offset, digest, head_digest, starts_body, prints, name "
+    "FROM sources LEFT JOIN batches ON batches.source = sources.id AND starts_body = 1 "
+    "WHERE job = ?1 AND (name = ?2 OR (name > ?2 || '#' AND name < ?2 || '$')) "
+    "ORDER BY length(name), name, batches.id";
+
+bool is_numbered(std::string_view candidate, std::string_view name) {
+  candidate.remove_prefix(std::min(candidate.size(), name.size() + 1));
+  return candidate.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
 // A batch that was joined from several holds the prints of all of them.
 std::vector<HeldBlock> held_blocks(const Database& database, const Query& row) {
   if (!row.is_null(6) && !row.text(6).empty()) try {
@@ -245,6 +257,21 @@ std::vector<HeldBlock> select_blocks_after(Database& database, std::string_view 
     for (const HeldBlock& block : held_blocks(database, row))
       if (block.batch > batch && blocks.size() < kAtOnce) blocks.push_back(block);
   return blocks;
+}
+
+std::vector<NumberedSource> select_numbered_sources(Database& database, std::string_view job,
+                                                    std::string_view name) {
+  std::vector<NumberedSource> sources;
+  Query row = database.query(kNumberedBlocks, job, name);
+  while (row.next()) {
+    if (!is_numbered(row.text(7), name)) continue;
+    if (sources.empty() || sources.back().name != row.text(7))
+      sources.push_back({std::string(row.text(7)), {}});
+    if (row.is_null(0)) continue;
+    std::ranges::copy_if(held_blocks(database, row), std::back_inserter(sources.back().starts),
+                         [](const HeldBlock& block) { return block.print.starts_body; });
+  }
+  return sources;
 }
 
 std::vector<DamagedSource> replay_batches(

@@ -20,6 +20,8 @@ std::vector<HeldBlock> select_body_starts(Database& database, std::string_view j
                                           std::string_view source);
 std::vector<HeldBlock> select_blocks_after(Database& database, std::string_view job,
                                            std::string_view source, std::int64_t batch);
+std::vector<NumberedSource> select_numbered_sources(Database& database, std::string_view job,
+                                                    std::string_view name);
 
 // Reads one batch at a time, and holds no query open while `visit` runs: so a long replay takes
 // little memory and does not make the writer's log grow.

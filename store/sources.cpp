@@ -2,21 +2,35 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
+#include "store/compressed.h"
+
 namespace faultline {
 namespace {
 
+constexpr std::size_t kSmallCarry = 4096;
+
+std::string carry_of(const Query& row) {
+  if (row.integer(12) == 0) return std::string(row.text(6));
+  Result<std::string> carry = decompressed(row.text(6), StoredCarry::kMostBytes);
+  if (!carry)
+    throw StoreError(fmt::format("what waits for more of {} of job {} {}", row.text(1), row.text(0),
+                                 carry.error().message));
+  return *std::move(carry);
+}
+
 StoredSource source_of(const Query& row) {
-  return {
-      .source = {.job = std::string(row.text(0)),
-                 .name = std::string(row.text(1)),
-                 .host = std::string(row.text(2)),
-                 .rank = static_cast<int>(row.maybe_integer(3).value_or(-1))},
-      .position = {.offset = row.bits(4), .lines = row.bits(5), .carry = std::string(row.text(6))},
-      .recognized = row.bits(7),
-      .facts = row.bits(8),
-      .complete = row.integer(9) != 0,
-      .last_received = row.time(10),
-      .kept_to = row.bits(11)};
+  return {.source = {.job = std::string(row.text(0)),
+                     .name = std::string(row.text(1)),
+                     .host = std::string(row.text(2)),
+                     .rank = static_cast<int>(row.maybe_integer(3).value_or(-1))},
+          .position = {.offset = row.bits(4), .lines = row.bits(5), .carry = carry_of(row)},
+          .recognized = row.bits(7),
+          .facts = row.bits(8),
+          .complete = row.integer(9) != 0,
+          .last_received = row.time(10),
+          .kept_to = row.bits(11)};
 }
 
 void expect_offset(const Commit& commit, std::uint64_t stored) {
@@ -31,28 +45,33 @@ std::optional<int> rank_of(const Source& source) {
   return source.rank >= 0 ? std::optional(source.rank) : std::nullopt;
 }
 
-std::int64_t insert_source(Database& database, const Commit& commit) {
+std::int64_t insert_source(Database& database, const Commit& commit, const StoredCarry& carry) {
   database.run(
-      "INSERT INTO sources (job, name, host, rank, read_to, lines, carry, recognized, facts, "
-      "complete, last_received) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      "INSERT INTO sources (job, name, host, rank, read_to, lines, carry, carry_form, recognized, "
+      "facts, complete, last_received) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
       commit.source.job, commit.source.name, commit.source.host, rank_of(commit.source),
-      commit.position.offset, commit.position.lines, Blob{commit.position.carry},
+      commit.position.offset, commit.position.lines, Blob{carry.bytes()}, carry.form(),
       commit.batch.recognized, commit.batch.facts(), commit.complete, commit.received);
   return database.last_insert_id();
 }
 
 // If a sender stops naming its host or rank, the known ones stay.
-void update_source(Database& database, std::int64_t id, const Commit& commit) {
+void update_source(Database& database, std::int64_t id, const Commit& commit,
+                   const StoredCarry& carry) {
   database.run(
       "UPDATE sources SET host = coalesce(nullif(?, ''), host), rank = coalesce(?, rank), "
-      "read_to = ?, lines = ?, carry = ?, recognized = recognized + ?, facts = facts + ?, "
-      "complete = ?, last_received = ? WHERE id = ?",
+      "read_to = ?, lines = ?, carry = ?, carry_form = ?, recognized = recognized + ?, "
+      "facts = facts + ?, complete = ?, last_received = ? WHERE id = ?",
       commit.source.host, rank_of(commit.source), commit.position.offset, commit.position.lines,
-      Blob{commit.position.carry}, commit.batch.recognized, commit.batch.facts(), commit.complete,
-      commit.received, id);
+      Blob{carry.bytes()}, carry.form(), commit.batch.recognized, commit.batch.facts(),
+      commit.complete, commit.received, id);
 }
 
 }  // namespace
+
+StoredCarry::StoredCarry(std::string carry)
+    : is_compressed_(carry.size() > kSmallCarry),
+      bytes_(is_compressed_ ? compressed(carry) : std::move(carry)) {}
 
 std::vector<StoredJob> select_jobs(Database& database) {
   std::vector<StoredJob> jobs;
@@ -66,7 +85,7 @@ std::vector<StoredSource> select_sources(Database& database, std::string_view jo
   std::vector<StoredSource> sources;
   Query row = database.query(
       "SELECT job, name, host, rank, read_to, lines, '', recognized, facts, complete, "
-      "last_received, kept_to FROM sources WHERE job = ? ORDER BY name",
+      "last_received, kept_to, 0 FROM sources WHERE job = ? ORDER BY name",
       job);
   while (row.next()) sources.push_back(source_of(row));
   return sources;
@@ -76,13 +95,13 @@ std::optional<StoredSource> select_source(Database& database, std::string_view j
                                           std::string_view name) {
   Query row = database.query(
       "SELECT job, name, host, rank, read_to, lines, carry, recognized, facts, complete, "
-      "last_received, kept_to FROM sources WHERE job = ? AND name = ?",
+      "last_received, kept_to, carry_form FROM sources WHERE job = ? AND name = ?",
       job, name);
   if (!row.next()) return std::nullopt;
   return source_of(row);
 }
 
-AdvancedSource advance_source(Database& database, const Commit& commit) {
+AdvancedSource advance_source(Database& database, const Commit& commit, const StoredCarry& carry) {
   AdvancedSource source;
   std::uint64_t stored = 0;
   {
@@ -96,9 +115,9 @@ AdvancedSource advance_source(Database& database, const Commit& commit) {
   }
   expect_offset(commit, stored);
   if (source.id == 0)
-    source.id = insert_source(database, commit);
+    source.id = insert_source(database, commit, carry);
   else
-    update_source(database, source.id, commit);
+    update_source(database, source.id, commit, carry);
   return source;
 }
 

@@ -155,16 +155,17 @@ void Store::submit(Commit commit, Done done) {
   std::string lines;
   if (!commit.kept_lines.empty())
     lines = compressed(std::exchange(commit.kept_lines, std::string()));
-  std::size_t bytes = content.size() + lines.size();
+  StoredCarry carry(std::exchange(commit.position.carry, std::string()));
+  std::size_t bytes = content.size() + lines.size() + carry.bytes().size();
   for (const Event& event : commit.batch.events) bytes += sizeof(Event) + event.text.size();
   std::string job = commit.source.job;
   const auto shared = std::make_shared<Commit>(std::move(commit));
   impl_->writer().submit(
       {.write =
-           [this, shared, content = std::move(content),
-            lines = std::move(lines)](Database& database) {
+           [this, shared, content = std::move(content), lines = std::move(lines),
+            carry = std::move(carry)](Database& database) {
              impl_->expect_room();
-             const AdvancedSource source = advance_source(database, *shared);
+             const AdvancedSource source = advance_source(database, *shared, carry);
              shared->number = insert_batch(database, source.id, *shared, content);
              if (shared->keeps_lines) keep_lines(database, source, *shared, lines);
            },
@@ -196,6 +197,11 @@ std::vector<HeldBlock> Store::blocks_after(std::string_view job, std::string_vie
                                            std::int64_t batch) {
   return impl_->read(
       [&](Database& database) { return select_blocks_after(database, job, source, batch); });
+}
+
+std::vector<NumberedSource> Store::numbered_sources(std::string_view job, std::string_view name) {
+  return impl_->read(
+      [&](Database& database) { return select_numbered_sources(database, job, name); });
 }
 
 std::vector<DamagedSource> Store::replay(

@@ -73,6 +73,12 @@ struct HeldBlock {
   bool operator==(const HeldBlock&) const = default;
 };
 
+// A source and the blocks with which its bodies began.
+struct NumberedSource {
+  std::string name;
+  std::vector<HeldBlock> starts;
+};
+
 // A batch and where its source stands after it: saved together or not at all.
 struct Commit {
   Source source;
@@ -237,6 +243,8 @@ class Store {
   std::vector<HeldBlock> body_starts(std::string_view job, std::string_view source);
   std::vector<HeldBlock> blocks_after(std::string_view job, std::string_view source,
                                       std::int64_t batch);
+  // The sources NAME, NAME#2, NAME#3, … of the job that there are, in this order.
+  std::vector<NumberedSource> numbered_sources(std::string_view job, std::string_view name);
 
   // Visits every batch of the job, in the order of commits, one in memory at a time. Before them it
   // gives the kept calls, if there are any. Commits that come meanwhile may be left out. Both

@@ -181,11 +181,13 @@ class FlightRecorderReport : public Document {
 
   void give_differences(std::vector<DocumentReading>& readings) const {
     constexpr std::string_view kCulprit = "Culprit rank ";
+    constexpr std::size_t kMostBytes = 4096;  // of one: shapes of a few tensors
+    const std::string_view errors = block_.errors;
     std::map<int, Difference> by_rank;
-    for (std::size_t at = block_.errors.find(kCulprit); at != std::string::npos;
-         at = block_.errors.find(kCulprit, at + 1))
-      if (auto one = read_difference(std::string_view(block_.errors).substr(at + kCulprit.size()));
-          one && one->rank >= 0 && by_rank.size() < kMostPeers)
+    for (std::size_t at = errors.find(kCulprit); at != errors.npos && by_rank.size() < kMostPeers;
+         at = errors.find(kCulprit, at + 1))
+      if (auto one = read_difference(errors.substr(at + kCulprit.size(), kMostBytes));
+          one && one->rank >= 0)
         by_rank.try_emplace(one->rank, std::move(*one));
     if (by_rank.empty()) return;
     for (const auto& [rank, one] : by_rank) give_one(called(rank, one, one.found), readings);

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "commits.h"
+#include "store/sqlite.h"
 #include "temporary_folder.h"
 
 namespace faultline {
@@ -97,6 +98,45 @@ TEST(Store, KeepsTheFingerprintsOfASourceInOrder) {
   }
   EXPECT_EQ(all, expected);
   EXPECT_EQ(starts[3].print, expected[150]);
+}
+
+TEST(Store, KeepsWhatWaitsForMoreInFewBytes) {
+  const TemporaryFolder folder;
+  RandomBatches random(7);
+  Store store(folder / "f.db");
+  std::uint64_t index = 0;
+  for (const std::size_t size : {0, 20, 4096, 4097, 5'000'000, 3}) {
+    Commit commit = nth_commit(random, "a", index++);
+    commit.position.carry = std::string(size, 'x');
+    const SourcePosition expected = commit.position;
+    ASSERT_EQ(outcome(store, std::move(commit)), "");
+    EXPECT_EQ(store.source("llama", "a")->position, expected) << size;
+    EXPECT_EQ(store.sources("llama").at(0).position.carry, "") << "a list has no need of it";
+    Database database(folder / "f.db", Database::Access::read_only);
+    EXPECT_LE(database.number("SELECT length(carry) FROM sources"), 4096);
+  }
+}
+
+TEST(Store, TellsTheNumberedSourcesOfAName) {
+  const TemporaryFolder folder;
+  RandomBatches random(8);
+  Store store(folder / "f.db");
+  const std::vector<std::string> names = {"h/log",  "h/log#2", "h/log#10", "h/log#3x",
+                                          "h/log#", "h/log2",  "h/lo",     "h/log$"};
+  for (const std::string& name : names) {
+    ASSERT_EQ(outcome(store, nth_commit(random, name, 0)), "");
+    ASSERT_EQ(outcome(store, nth_commit(random, name, 1)), "");
+  }
+  ASSERT_EQ(outcome(store, nth_commit(random, "h/log#2", 2)), "");
+  const std::vector<NumberedSource> numbered = store.numbered_sources("llama", "h/log");
+  std::vector<std::string> told;
+  for (const NumberedSource& source : numbered) {
+    told.push_back(source.name);
+    EXPECT_EQ(source.starts, store.body_starts("llama", source.name));
+    EXPECT_EQ(source.starts.size(), source.name == "h/log#2" ? 2u : 1u);
+  }
+  EXPECT_THAT(told, testing::ElementsAre("h/log", "h/log#2", "h/log#10"));
+  EXPECT_TRUE(store.numbered_sources("gpt", "h/log").empty());
 }
 
 TEST(Store, RefusesACommitThatDoesNotBeginWhereItsSourceStands) {
