@@ -46,6 +46,36 @@ bool take_delta(std::string_view& rest) {
   return true;
 }
 
+// "29459.65": a person has rounded the stamp. Other programs print such numbers, too, so what
+// follows has to be the kernel's.
+std::optional<EventTime> take_rounded_seconds(std::string_view& rest) {
+  constexpr std::string_view kTalkers[] = {
+      "amdgpu ",     "[drm",   "NVRM: ", "nvidia",        "mlx5_core ",  "mlx4_core ",
+      "bnxt_en ",    "ice ",   "i40e ",  "pcieport ",     "mce: ",       "[Hardware Error]: ",
+      "EDAC ",       "Out of", "oom-",   "Memory cgroup", "INFO: task ", "watchdog: ",
+      "{1}[Hardware"};
+  std::string_view text = rest;
+  std::int64_t whole = 0;
+  if (!take_number(text, whole, 9) || !take(text, '.')) return std::nullopt;
+  std::int64_t weight = 1'000'000;
+  std::int64_t fraction = 0;
+  for (const char digit : take_while(text, is_digit)) {
+    if (weight == 10) return std::nullopt;  // it has six digits or more
+    weight /= 10;
+    fraction += (digit - '0') * weight;
+  }
+  if (weight == 1'000'000) return std::nullopt;
+  std::string_view said = text;
+  if (!take(said, ']')) return std::nullopt;
+  take_blanks(said);
+  if (std::ranges::none_of(kTalkers, [&](std::string_view it) { return said.starts_with(it); }))
+    return std::nullopt;
+  rest = text;
+  EventTime stamp = EventTime::since_boot(whole * 1'000'000 + fraction);
+  stamp.uncertainty_us = weight;
+  return stamp;
+}
+
 // " [   T1946]" or "[   C12]": the thread or processor that printed it.
 void take_caller(std::string_view& rest) {
   std::string_view text = rest;
@@ -82,6 +112,8 @@ bool peel_kernel_stamp(Peeled& line) {
   if (const auto since_boot = take_seconds(rest)) {
     stamp = EventTime::since_boot(*since_boot);
     take_delta(rest);
+  } else if (const auto rounded = take_rounded_seconds(rest)) {
+    stamp = *rounded;
   } else if (const auto of_day = take_ctime_stamp(rest)) {
     stamp = *of_day;
     take_delta(rest);

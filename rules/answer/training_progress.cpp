@@ -4,17 +4,10 @@
 
 #include "rules/detect/performance/measured.h"
 #include "rules/detect/performance/training.h"
+#include "rules/picture/when/clock_in_words.h"
 
 namespace faultline {
 namespace {
-
-// 2026-03-05 02:31:07 UTC; without "UTC" if the zone is not known.
-std::string clock_in_words(const EventTime& time) {
-  std::string text = to_rfc3339(std::chrono::floor<std::chrono::seconds>(*time.wall()));
-  text[text.find('T')] = ' ';
-  text.erase(text.find('Z'));
-  return time.zone_assumed ? text : text + " UTC";
-}
 
 std::string pace_in_words(const Training& training) {
   std::string text;

@@ -11,6 +11,7 @@
 #include "rules/knowledge/ground_names.h"
 #include "rules/knowledge/prose.h"
 #include "rules/picture/calls/stuck_groups.h"
+#include "rules/picture/when/clock_in_words.h"
 
 namespace faultline {
 namespace {
@@ -34,13 +35,14 @@ Suspicion describe_timeout(const View& view, const TorchCrew& crew,
                            const std::vector<StuckGroup>& all) {
   const StuckGroup& stuck = first_stuck(all);
   std::set<int> reporters;
-  std::optional<std::int64_t> start;
+  EventTime start;
   const TimedOut* first = nullptr;
   for (const StuckGroup& each : all)
     for (const TimedOut& wait : each.waits) {
       reporters.insert(wait.rank);
-      if (const auto began = called_at(*wait.timeout).wall_us)
-        start = std::min(start.value_or(*began), *began);
+      if (const EventTime began = called_at(*wait.timeout);
+          began.wall_us && (!start.wall_us || *began.wall_us < *start.wall_us))
+        start = began;
       if (first == nullptr ||
           order_of(wait.timeout->line.time, first->timeout->line.time, false) == Order::before)
         first = &wait;
@@ -61,10 +63,9 @@ Suspicion describe_timeout(const View& view, const TorchCrew& crew,
   Finding& finding = suspicion.finding;
   finding.title = fmt::format("{} timed out{}", crew.people(reporters),
                               in_one_call ? " in " + stuck.place() : place_of(all));
-  if (start) {
-    const Timestamp began{std::chrono::microseconds(*start)};
-    finding.title += fmt::format(", waiting since {}", to_rfc3339(began));
-    finding.first_seen = began;
+  if (start.known()) {
+    finding.title += fmt::format(", waiting since {}", clock_in_words(start));
+    finding.first_seen = start.wall();
   }
   if (!told.empty())
     finding.title +=

@@ -23,4 +23,13 @@ bool is_of_the_code(const PythonException& exception) {
   return std::ranges::find(kMistakes, exception.type) != std::ranges::end(kMistakes);
 }
 
+bool is_of_a_test(const PythonException& exception) {
+  constexpr std::string_view kCheckers[] = {"/unittest/case.py", "/unittest/mock.py",
+                                            "/torch/testing/_comparison.py",
+                                            "/numpy/testing/_private/utils.py"};
+  return exception.type == "AssertionError" &&
+         std::ranges::any_of(kCheckers,
+                             [&](std::string_view file) { return exception.file.ends_with(file); });
+}
+
 }  // namespace faultline

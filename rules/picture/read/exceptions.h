@@ -11,4 +11,7 @@ bool is_of_the_host(const PythonException& exception);
 // No fault of a machine makes a program raise it: a name, key, type or module is wrong.
 bool is_of_the_code(const PythonException& exception);
 
+// What a test found wrong with what it had measured or compared: the test runner goes on.
+bool is_of_a_test(const PythonException& exception);
+
 }  // namespace faultline

@@ -18,6 +18,8 @@ TEST(KernelFramings, GiveTheMessageAndWhatTheyKnowOfItsTime) {
   const UnwrapCase cases[] = {
       {"F1 dmesg", "[ 8423.118204] " + kText, uptime},
       {"F1 padded", "[   12.345678] " + kText, {.text = kText, .uptime_us = 12345678}},
+      {"F1 rounded by a person", "[8423.12] NVRM: Xid (PCI:0000:41:00): 79, pid=1",
+       {.text = "NVRM: Xid (PCI:0000:41:00): 79, pid=1", .uptime_us = 8423120000}},
       {"F1 up for weeks", "[6781741.548768] " + kText, {.text = kText, .uptime_us = 6781741548768}},
       {"F2 dmesg -T", "[Thu Mar  5 02:47:11 2026] " + kText, second},
       {"F2 in Portuguese", "[Qui Mar 05 02:47:11 2026] " + kText, second},
@@ -85,6 +87,8 @@ TEST(KernelFramings, LeaveAloneWhatOnlyResemblesThem) {
   for (const char* line : {
            "[Firmware Bug]: TSC doesn't count",
            "[12.5] a program's own stopwatch",
+           "[8423.1182041] NVRM: more digits than any kernel prints",
+           "[8423] NVRM: no point",
            "[1772678831.123456] [node7:4242:0] ucp_context.c:1 a library's stamp since 1970",
            "[ 8423.118204",
            "[",
