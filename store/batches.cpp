@@ -66,15 +66,16 @@ class Coverage {
 
  private:
   static std::string source_of(Database& database, std::int64_t batch) {
+    const std::string unknown = "one of its logs";
     try {
       Query row = database.query(
           "SELECT name FROM sources JOIN batches ON batches.source = sources.id "
           "WHERE batches.id = ?",
           batch);
-      if (row.next()) return std::string(row.text(0));
-    } catch (const StoreError&) {  // the same page, most likely
+      return row.next() ? std::string(row.text(0)) : unknown;
+    } catch (const StoreError&) {
+      return unknown;  // the same page is damaged, most likely
     }
-    return "one of its logs";
   }
 
   struct Reach {

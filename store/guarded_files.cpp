@@ -290,7 +290,7 @@ bool has_checksums_of_pages(sqlite3* database) {
 void expect_pages_as_in(sqlite3* original, sqlite3* copy) {
   const auto state_of = [](sqlite3* database) -> State& {
     sqlite3_file* file = nullptr;
-    sqlite3_file_control(database, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+    sqlite3_file_control(database, "main", SQLITE_FCNTL_FILE_POINTER, static_cast<void*>(&file));
     return *guarded(file).state;
   };
   const State& known = state_of(original);
