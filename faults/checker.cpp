@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <xxhash.h>
+#include <zstd.h>
 
 #include <algorithm>
 #include <boost/json.hpp>
@@ -18,6 +19,17 @@ namespace faultline::faults {
 namespace {
 
 namespace json = boost::json;
+
+// What a source carries, which may be compressed. What cannot be read holds no line.
+std::string unpacked(std::string_view carry, bool is_compressed) {
+  if (!is_compressed) return std::string(carry);
+  constexpr unsigned long long kMost = 64 << 20;
+  const unsigned long long size = ZSTD_getFrameContentSize(carry.data(), carry.size());
+  if (size > kMost) return {};  // also if it is not known
+  std::string bytes(static_cast<std::size_t>(size), '\0');
+  const std::size_t read = ZSTD_decompress(bytes.data(), bytes.size(), carry.data(), carry.size());
+  return ZSTD_isError(read) ? std::string() : bytes;
+}
 
 // What must be stored of a source's text.
 struct Expected {
@@ -140,15 +152,17 @@ class Check {
   }
 
   void read_sources(OpenedDatabase& database) {
-    database.each("SELECT id, job, name, read_to, lines, recognized, carry FROM sources",
-                  [&](sqlite3_stmt* row) {
-                    const SentSource* source = sent(text_in(row, 1), text_in(row, 2));
-                    if (source == nullptr)
-                      fail("the source {} was never sent", text_in(row, 2));
-                    else
-                      held_[source] = {integer_in(row, 0), integer_in(row, 3), integer_in(row, 4),
-                                       integer_in(row, 5), std::string(text_in(row, 6))};
-                  });
+    database.each(
+        "SELECT id, job, name, read_to, lines, recognized, carry, carry_form FROM sources",
+        [&](sqlite3_stmt* row) {
+          const SentSource* source = sent(text_in(row, 1), text_in(row, 2));
+          if (source == nullptr)
+            fail("the source {} was never sent", text_in(row, 2));
+          else
+            held_[source] = {integer_in(row, 0), integer_in(row, 3), integer_in(row, 4),
+                             integer_in(row, 5),
+                             unpacked(text_in(row, 6), integer_in(row, 7) != 0)};
+        });
   }
 
   Expected expected_so_far(const SentSource& source, const Held& held) const {

@@ -79,7 +79,7 @@ std::optional<Problem> IngestStream::obstacle() const {
   if (const std::exception_ptr failure = tracker_->failure()) return store_problem(failure);
   if (problem_) return problem_;
   if ((lease_ && lease_->lost()) || (file_ && file_->lease_lost())) return taken_over();
-  if (held_.has_to_end()) return holds_too_much();
+  if (!complete_ && held_.has_to_end()) return holds_too_much();
   if (auto problem = tells_too_much()) return problem;
   if (file_ && file_->says_nothing())
     return Problem{
@@ -168,6 +168,7 @@ std::optional<Problem> IngestStream::feed(std::string_view bytes) {
 }
 
 std::optional<Problem> IngestStream::finish() {
+  complete_ = true;
   turn_.emplace(long_reads_);
   keep(multipart_ ? multipart_->finish() : unpacker_->finish());
   turn_.reset();
@@ -179,12 +180,15 @@ std::optional<Problem> IngestStream::finish() {
   // The body is complete, so the source is free again, although the receipt is not sent yet.
   const auto problem = obstacle();
   lease_.reset();
+  tell_held();
   return problem;
 }
 
 void IngestStream::abandon() {
   end_file(false);
   lease_.reset();
+  head_ = {};
+  tell_held();
 }
 
 void IngestStream::flush(bool for_long) {

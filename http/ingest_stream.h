@@ -123,6 +123,7 @@ class IngestStream : FileVisitor, PartVisitor {
   std::uint64_t produced_ = 0;
   std::uint64_t weight_ = 0;  // of the events of files that have ended: weight_of()
   bool several_ = false;
+  bool complete_ = false;  // all of the body came
 };
 
 }  // namespace faultline

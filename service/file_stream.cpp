@@ -137,7 +137,8 @@ FileStream::FileStream(Source source, std::optional<std::uint64_t> offset, Store
 }
 
 std::size_t FileStream::held_bytes() const {
-  return position_.carry.size() + (reader_ ? reader_->held_bytes() : 0);
+  return position_.carry.size() + (reader_ ? reader_->held_bytes() : 0) +
+         (filter_ ? filter_->held_bytes() : 0);
 }
 
 bool FileStream::pending() const { return block_.whole_line_bytes() > 0; }

@@ -27,15 +27,11 @@ LiveJobs::Reanalyzed LiveJobs::reanalyze(const std::string& name) {
     done.told = faultline::reanalyze(store_, name, std::make_shared<const AskedLines>(catalog_),
                                      [this, &job] { return !job->is_forgotten && !is_stopping(); });
   }
-  // Another thread may hold the job for a moment. If that goes on, the job is read anew beside the
-  // one that is held.
+  // Another thread may hold the job for a moment. If it holds it for longer, reconcile_open() reads
+  // the job anew.
   constexpr int kTries = 50;
-  for (int i = 0; i < kTries; ++i) {
-    if (rest(name)) return done;
+  for (int i = 0; i < kTries && !rest(name); ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  }
-  if (known(name)) renew(name);
-  reconcile(name);
   return done;
 }
 

@@ -63,6 +63,8 @@ class ResendFilter {
   // True once all further bytes are new; feed() then costs nothing.
   bool passes_all() const { return passes_all_; }
 
+  std::size_t held_bytes() const { return buffer_.size(); }
+
   std::uint64_t duplicate_bytes() const { return duplicate_bytes_; }
 
   // Whether the new bytes continue the source at its end, rather than begin a new body or a branch

@@ -49,11 +49,28 @@ bool take_delta(std::string_view& rest) {
 // "29459.65": a person has rounded the stamp. Other programs print such numbers, too, so what
 // follows has to be the kernel's.
 std::optional<EventTime> take_rounded_seconds(std::string_view& rest) {
-  constexpr std::string_view kTalkers[] = {
-      "amdgpu ",     "[drm",   "NVRM: ", "nvidia",        "mlx5_core ",  "mlx4_core ",
-      "bnxt_en ",    "ice ",   "i40e ",  "pcieport ",     "mce: ",       "[Hardware Error]: ",
-      "EDAC ",       "Out of", "oom-",   "Memory cgroup", "INFO: task ", "watchdog: ",
-      "{1}[Hardware"};
+  constexpr std::string_view kTalkers[] = {"amdgpu 0000:",
+                                           "amdgpu: ",
+                                           "[drm",
+                                           "NVRM: ",
+                                           "nvidia 0000:",
+                                           "nvidia-nvlink: ",
+                                           "nvidia-nvswitch",
+                                           "mlx5_core 0000:",
+                                           "mlx4_core 0000:",
+                                           "bnxt_en 0000:",
+                                           "ice 0000:",
+                                           "i40e 0000:",
+                                           "pcieport 0000:",
+                                           "mce: [",
+                                           "[Hardware Error]: ",
+                                           "EDAC MC",
+                                           "Out of memory: ",
+                                           "oom-kill:",
+                                           "oom_reaper: ",
+                                           "Memory cgroup out of memory: ",
+                                           "INFO: task ",
+                                           "watchdog: BUG: "};
   std::string_view text = rest;
   std::int64_t whole = 0;
   if (!take_number(text, whole, 9) || !take(text, '.')) return std::nullopt;

@@ -429,7 +429,7 @@ TEST(PostedEndings, AProcessOfAPoolThatDiedIsWhatTheSchedulerSaysOfIt) {
       "[rank1]: RuntimeError: One of the subprocesses has abruptly died during map operation.To "
       "debug "
       "the error, disable multiprocessing.\n";
-  EXPECT_THAT(first_cause(posted(raised)), StartsWith("software.rank_crashed A helper process"));
+  EXPECT_THAT(first_cause(posted(raised)), StartsWith("process.aborted"));
   EXPECT_THAT(
       first_cause(posted(raised +
                          "slurmstepd-gpu016: error: Detected 4 oom_kill events in "

@@ -564,20 +564,9 @@ std::vector<Suspicion> find_torch_crashes(const View& view, const TorchCrew& cre
           return is_known_cause(group) && group.first().cause() == cause;
         }))
       continue;
-    // A rank that raises, alone of all, that a helper of its own is gone followed nobody.
-    const Told& first = group.first();
-    const bool by_itself = cause == Cause::software_rank_crashed && groups.empty() &&
-                           by_echo.size() == 1 && group.told.size() == 1 && was_raised(first) &&
-                           first.rank->rank >= 0 && first.match &&
-                           first.match->signature->blames == Blames::process;
     // If crashes cannot be told apart from what they led to, nothing is said to follow from them.
-    if (cause == Cause::software_rank_crashed && !by_itself)
+    if (cause == Cause::software_rank_crashed)
       for (Told& told : group.told) told.match.reset();
-    if (by_itself) {
-      found.push_back(describe_crash(view, crew, group, caught.somebody_failed()));
-      found.back().says_not_why = true;
-      continue;
-    }
     found.push_back(describe_echoes(view, crew, group));
     // A line that names no part says that another rank acted first.
     if (found.back().finding.subject.ranks.empty() &&

@@ -398,10 +398,6 @@ void add_ends(const View& view, const TorchCrew& crew, Exceptions exceptions,
     found.back().finding.cause = Cause::process_aborted;
     found.back().stops_job = true;
   }
-  // Nothing else failed that the process could have followed, whichever rank it is.
-  if (exceptions == Exceptions::none && ends.size() == 1 && !ends.front().exit().signal &&
-      found.back().finding.cause == Cause::process_aborted)
-    found.back().finding.cause = Cause::software_rank_crashed;
   if (exceptions == Exceptions::tell_why) found.back().sure.add(Ground::beside_an_exception);
   if (exceptions == Exceptions::none && found.back().says_not_why && !from_outside)
     if (auto perhaps = killed_perhaps_for_memory(view, people_of(crew, ends), found.back()))
