@@ -44,15 +44,11 @@ TEST(LittleSaid, WhatATestFindsWrongEndsNoRank) {
 }
 
 TEST(LittleSaid, ARankWaitsSinceATimeWithoutAZoneWhereTheLogNamesNone) {
-  const auto timed_out = [](const std::string& head) {
-    return pasted(head +
-                  "[rank3]:[E305 02:57:29.610144615 ProcessGroupNCCL.cpp:632] [Rank 3] Watchdog "
-                  "caught collective operation timeout: WorkNCCL(SeqNum=77, OpType=ALLREDUCE, "
-                  "NumelIn=1024, NumelOut=1024, Timeout(ms)=600000) ran for 600000 milliseconds "
-                  "before timing out.\n");
-  };
-  EXPECT_THAT(title_of(timed_out("")), testing::EndsWith(" 02:47:29"));
-  EXPECT_THAT(title_of(timed_out("")), HasSubstr("waiting since 20"));
+  const Diagnosis diagnosis = pasted(
+      "[rank3]:[E305 02:57:29.610144615 ProcessGroupNCCL.cpp:632] [Rank 3] Watchdog caught "
+      "collective operation timeout: WorkNCCL(SeqNum=77, OpType=ALLREDUCE, NumelIn=1024, "
+      "NumelOut=1024, Timeout(ms)=600000) ran for 600000 milliseconds before timing out.\n");
+  EXPECT_THAT(title_of(diagnosis), testing::ContainsRegex("waiting since 20..-03-05 02:47:29$"));
 }
 
 TEST(LittleSaid, AKernelThatCountsThousandsOfCorrectedErrorsIsMentionedAndNoCause) {
@@ -63,7 +59,8 @@ TEST(LittleSaid, AKernelThatCountsThousandsOfCorrectedErrorsIsMentionedAndNoCaus
   const Diagnosis diagnosis = pasted(lines);
   EXPECT_EQ(diagnosis.verdict, Verdict::unknown);
   EXPECT_TRUE(diagnosis.root_causes.empty()) << title_of(diagnosis);
-  ASSERT_FALSE(diagnosis.symptoms.empty() && diagnosis.observations.empty());
+  ASSERT_EQ(diagnosis.observations.size(), 1u);
+  EXPECT_THAT(diagnosis.observations[0].title, HasSubstr("corrected more than a thousand errors"));
 }
 
 }  // namespace
