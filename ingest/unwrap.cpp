@@ -329,6 +329,7 @@ void Unwrapper::Impl::give(const Peeled& line, int nesting) {
                        .host = said.host,
                        .time = said.time,
                        .rank = said.rank,
+                       .pid = said.pid,
                        .repeated = said.repeated,
                        .from_user_space = said.from_user_space,
                        .from_kernel = said.in_kernel && !said.from_user_space,

@@ -2,6 +2,7 @@
 // knew: when, on which host, from which rank.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -17,6 +18,7 @@ struct Message {
   std::string_view host;  // empty: no wrapper names it
   EventTime time;
   int rank = -1;                 // the global one, from a launcher's prefix
+  std::int64_t pid = 0;          // from a launcher's prefix; 0: it names none
   int repeated = 1;              // "message repeated 3 times"
   bool from_user_space = false;  // kernel framing says that a program wrote it, not the kernel
   bool from_kernel = false;      // the framing says that the kernel wrote it

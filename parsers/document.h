@@ -29,6 +29,7 @@ struct DocumentLine {
   std::string_view host = {};
   EventTime time = {};
   int rank = -1;
+  std::int64_t pid = 0;    // 0: the wrapping names none
   bool cut = false;        // the source ended within the line: more of it may be missing
   bool is_remark = false;  // the logger's level is information or warning, not error
 };

@@ -127,6 +127,7 @@ bool peel_ray(Peeled& line) {
   rest.remove_prefix(end + 1);
   if (!rest.empty() && !take(rest, ' ')) return false;
   if (const int of_engine = rank_in_engine(actor); of_engine >= 0) line.rank = of_engine;
+  line.pid = number;
   // The address says on which node it ran, but is not the name that other sources give that node.
   line.text = rest;
   line.labelled = true;

@@ -1,6 +1,7 @@
 // A line on its way through the layers: what is left of it, and what the layers knew.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 #include "model/time.h"
@@ -15,6 +16,7 @@ struct Peeled {
   EventTime time;
   bool year_assumed = false;  // its stamp has no year
   int rank = -1;
+  std::int64_t pid = 0;  // as a launcher's label names it
   int repeated = 1;
   bool from_user_space = false;
   bool in_kernel = false;  // the rest is a kernel's message: no launcher has labelled that

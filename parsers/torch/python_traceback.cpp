@@ -31,6 +31,7 @@ constexpr std::string_view kIgnored = "Exception ignored ";
 constexpr std::string_view kOfProcess = "-- Process ";
 constexpr std::string_view kTerminated = "terminated with the following error:";
 
+constexpr std::int64_t kWithPid = 128;  // a flag of the saved form: a pid follows
 constexpr std::size_t kMostSpeakers = 4096;
 constexpr std::size_t kMostLastLines = 4;     // at the end of a traceback: two frames with code
 constexpr std::size_t kMostTextBytes = 1024;  // in a line or a message
@@ -202,7 +203,7 @@ class Tracebacks : public Document {
     const std::string_view body = without_bar(line.text);
     const bool is_in_group = body.size() < line.text.size();
     const std::string_view text = trimmed(body);
-    const std::pair key(line.rank, std::string(line.host));
+    const Key key{line.rank, std::string(line.host), line.pid};
     const auto lone = open_.contains(key) ? std::nullopt : read_lone_nccl_error(text);
     if (lone) return begin_lone(key, *lone, line, readings);
     if (begins_traceback(text)) {
@@ -278,7 +279,7 @@ class Tracebacks : public Document {
   std::size_t size() const override {
     std::size_t bytes = 0;
     for (const auto& [key, open] : open_) {
-      bytes += sizeof(Open) + key.second.size() + open.file.size() + open.function.size() +
+      bytes += sizeof(Open) + key.host.size() + open.file.size() + open.function.size() +
                open.head.text.size() + open.type.size() + open.message.size() +
                open.raised.text.size();
       for (const SourceLine& line : open.last) bytes += sizeof(line) + line.text.size();
@@ -289,11 +290,12 @@ class Tracebacks : public Document {
   void save(SavedBytesWriter& saved) const override {
     saved.number(static_cast<std::int64_t>(open_.size()));
     for (const auto& [key, open] : open_) {
-      saved.number(key.first);
-      saved.text(key.second);
+      saved.number(key.rank);
+      saved.text(key.host);
       saved.number((open.in_frames ? 1 : 0) | (open.after_frame ? 2 : 0) | (open.follows ? 4 : 0) |
                    (open.original ? 8 : 0) | (open.ignored ? 16 : 0) | (open.over ? 32 : 0) |
-                   (open.headless ? 64 : 0));
+                   (open.headless ? 64 : 0) | (key.pid != 0 ? kWithPid : 0));
+      if (key.pid != 0) saved.number(key.pid);
       saved.text(open.file);
       saved.number(open.file_line);
       saved.text(open.function);
@@ -312,9 +314,10 @@ class Tracebacks : public Document {
   void restore(SavedBytesReader& saved) override {
     const std::int64_t count = saved.number();
     for (std::int64_t i = 0; i < count && saved.ok(); ++i) {
-      const int rank = saved.small_number();
-      Open& open = open_[{rank, std::string(saved.text())}];
+      Key key{.rank = saved.small_number(), .host = std::string(saved.text())};
       const std::int64_t flags = saved.number();
+      if ((flags & kWithPid) != 0) key.pid = saved.number();
+      Open& open = open_[std::move(key)];
       open.in_frames = (flags & 1) != 0;
       open.after_frame = (flags & 2) != 0;
       open.follows = (flags & 4) != 0;
@@ -340,7 +343,13 @@ class Tracebacks : public Document {
   }
 
  private:
-  using Key = std::pair<int, std::string>;
+  // Who prints a traceback. Workers of Ray have no rank in their label, but a pid.
+  struct Key {
+    int rank = -1;
+    std::string host;
+    std::int64_t pid = 0;
+    auto operator<=>(const Key&) const = default;
+  };
   using Opens = std::map<Key, Open>;
 
   Line begin(const Key& key, std::string_view text, bool is_in_group, const DocumentLine& line) {

@@ -59,15 +59,23 @@ class Reasons {
   std::set<std::pair<const KernelLog*, Cause>> told_;
 };
 
+HostsByPid hosts_by_pid(const KernelSightings& sightings) {
+  HostsByPid hosts;
+  for (const KernelSighting& sighting : sightings.all)
+    if (const std::int64_t pid = sighting.pid(); pid != 0) hosts[pid].insert(sighting.host);
+  return hosts;
+}
+
 std::vector<KernelGroup> groups_of(const View& view, const KernelSightings& sightings) {
   std::map<std::string, std::size_t> known;
   std::vector<KernelGroup> groups;
   const Reasons reasons(sightings);
   const EndedProcesses ended(view, sightings.all);
+  const NamedProcesses named(view, hosts_by_pid(sightings));
   for (const KernelSighting& sighting : sightings.all) {
     if (!reasons.is_cause(sighting) || !sighting.counts() || was_held_up(sighting, sightings.all))
       continue;
-    KernelPart part = part_of(view, sightings.devices, ended, sighting);
+    KernelPart part = part_of(view, sightings.devices, ended, named, sighting);
     std::string key =
         fmt::format("{}\n{}\n{}", sighting.signature->cause, machine_of(sighting), part.key);
     const auto [at, is_new] = known.try_emplace(std::move(key), groups.size());

@@ -16,6 +16,7 @@
 #include "rules/picture/read/xid_bursts.h"
 #include "rules/picture/when/resets.h"
 #include "rules/picture/who/membership.h"
+#include "rules/picture/who/named_processes.h"
 #include "rules/picture/who/owner.h"
 
 namespace faultline {
@@ -75,13 +76,19 @@ Phase phase_of(const View& view, const XidGroup& group, const std::vector<int>& 
   return shared.value_or(Phase::during);
 }
 
+// As the kernel names them.
+std::set<std::int64_t> pids_of(const XidGroup& group) {
+  std::set<std::int64_t> pids;
+  for (const ReadXid* xid : group.xids)
+    pids.insert(xid->incident->pids.begin(), xid->incident->pids.end());
+  return pids;
+}
+
 // Whether it names no process, names the process of a rank, or is on the GPU of a rank that
 // stopped.
 bool is_tied(const View& view, const XidGroup& group,
              const std::vector<GpuMembership>& memberships) {
-  std::set<std::int64_t> pids;
-  for (const ReadXid* xid : group.xids)
-    pids.insert(xid->incident->pids.begin(), xid->incident->pids.end());
+  const std::set<std::int64_t> pids = pids_of(group);
   for (const GpuMembership& membership : memberships)
     for (const std::size_t worker : membership.workers)
       if (pids.empty() || pids.contains(view.workers.all[worker].pid) ||
@@ -90,15 +97,40 @@ bool is_tied(const View& view, const XidGroup& group,
   return false;
 }
 
+HostsByPid hosts_by_pid(const View& view) {
+  HostsByPid hosts;
+  for (const XidIncident& incident : view.job.hardware().xids())
+    for (const std::int64_t pid : incident.pids)
+      hosts[pid].insert(view.job.host_of(incident.spoken_host, incident.source));
+  return hosts;
+}
+
+// The process of the job that an Xid names, if nothing else says whose GPU it is. nullptr: none.
+const NamedProcess* process_named_by(const XidGroup& group, const GpuMembership& membership,
+                                     const NamedProcesses& processes) {
+  using Kind = GpuMembership::Kind;
+  if (membership.kind == Kind::bystander || membership.kind == Kind::rank) return nullptr;
+  if (!membership.workers.empty()) return nullptr;
+  for (const std::int64_t pid : pids_of(group))
+    if (const NamedProcess* process = processes.find(group.host, pid)) return process;
+  return nullptr;
+}
+
 // How sure it is that this GPU failed and that it matters to the job.
 Sureness sureness_of_xid(const XidGroup& group, const GpuMembership& membership,
-                         bool booted_since) {
+                         const NamedProcess* process, bool booted_since) {
   using Kind = GpuMembership::Kind;
   Sureness sure = is_of(group.cause, Family::software) ? Claim::xid_of_a_program : Claim::xid;
-  if (membership.kind == Kind::host_unknown) sure.add(Ground::host_unknown);
-  if (membership.kind == Kind::gpu_unknown) sure.add(Ground::gpu_unknown);
-  if (membership.kind == Kind::no_ranks) sure.add(Ground::ranks_unknown);
-  if (membership.kind == Kind::unseen_rank) sure.add(Ground::rank_unseen);
+  if (process != nullptr)
+    sure.add(Ground::tied_by_a_number);
+  else if (membership.kind == Kind::host_unknown)
+    sure.add(Ground::host_unknown);
+  else if (membership.kind == Kind::gpu_unknown)
+    sure.add(Ground::gpu_unknown);
+  else if (membership.kind == Kind::no_ranks)
+    sure.add(Ground::ranks_unknown);
+  else if (membership.kind == Kind::unseen_rank)
+    sure.add(Ground::rank_unseen);
   if (group.main->reading.echo) sure.add(Ground::echo_by_its_words);
   if (group.main->inferred) sure.add(Ground::line_missing);
   if (booted_since) sure.add(Ground::rebooted_since);
@@ -256,9 +288,7 @@ void weigh_repeats(const View& view, const XidGroup& group, bool others_fault,
 void name_other_program(const View& view, const XidGroup& group, Suspicion& suspicion) {
   Finding& finding = suspicion.finding;
   if (group.cause != kProgram || finding.subject.ranks.empty()) return;
-  std::set<std::int64_t> pids;
-  for (const ReadXid* xid : group.xids)
-    pids.insert(xid->incident->pids.begin(), xid->incident->pids.end());
+  const std::set<std::int64_t> pids = pids_of(group);
   if (pids.empty()) return;
   const Owner owner = owner_of_process(view, group.host, pids);
   if (owner != Owner::host && owner != Owner::bystander) return;
@@ -311,11 +341,14 @@ void gather_evidence(const View& view, const XidGroup& group, Finding& finding) 
 }
 
 Suspicion describe_xid(const View& view, const XidGroup& group, Memberships& members,
-                       bool others_fault = false) {
+                       const NamedProcesses& processes, bool others_fault = false) {
   std::vector<GpuMembership> memberships;
-  for (const std::string& gpu : group.gpus) memberships.push_back(members.of(group.host, gpu));
+  const std::set<std::int64_t> pids = pids_of(group);
+  for (const std::string& gpu : group.gpus)
+    memberships.push_back(members.of(group.host, gpu, pids));
   const GpuMembership& best = *std::ranges::min_element(
       memberships, {}, [](const GpuMembership& m) { return static_cast<int>(m.kind); });
+  const NamedProcess* process = process_named_by(group, best, processes);
 
   Suspicion suspicion;
   suspicion.since = group.since;
@@ -334,7 +367,7 @@ Suspicion describe_xid(const View& view, const XidGroup& group, Memberships& mem
     if (auto time = xid->last.wall(); time && time > finding.last_seen) finding.last_seen = time;
   }
   finding.count = std::max<std::uint64_t>(finding.count, 1);
-  suspicion.sure = sureness_of_xid(group, best, booted_since);
+  suspicion.sure = sureness_of_xid(group, best, process, booted_since);
   gather_evidence(view, group, finding);
 
   std::set<std::string> hosts;
@@ -351,6 +384,11 @@ Suspicion describe_xid(const View& view, const XidGroup& group, Memberships& mem
   if (memberships.size() == 1 && best.workers.size() == 1)
     if (const LineRef* line = line_that_ties(view, view.workers.all[best.workers.front()]))
       finding.evidence.push_back(view.evidence(*line));
+  if (process != nullptr) {
+    if (!process->host.empty()) hosts.insert(process->host);
+    ranks.insert(process->ranks.begin(), process->ranks.end());
+    finding.evidence.push_back(view.evidence(*process->line));
+  }
   const std::string named_host = hosts.empty() ? std::string() : *hosts.begin();
   finding.subject = {{hosts.begin(), hosts.end()}, {ranks.begin(), ranks.end()}, {}, {}, {}};
   for (const std::string& gpu : group.gpus)
@@ -362,16 +400,16 @@ Suspicion describe_xid(const View& view, const XidGroup& group, Memberships& mem
   const bool apart = std::ranges::all_of(memberships, [](const GpuMembership& membership) {
     return membership.kind == GpuMembership::Kind::bystander || membership.is_open();
   });
-  finding.part_of_job = !apart;
+  finding.part_of_job = process != nullptr || !apart;
   place_in_time(view,
                 {.phase = phase_of(view, group, finding.subject.ranks),
                  .host = group.host,
-                 .tied = is_tied(view, group, memberships)},
+                 .tied = process != nullptr || is_tied(view, group, memberships)},
                 suspicion);
   if (group.is_root && group.bursts.back()->recovery == kRecovered)
     finding.title += ", and was reset since";
-  suspicion.needs_effect |= best.kind == GpuMembership::Kind::unseen_rank;
-  name_other_program(view, group, suspicion);
+  suspicion.needs_effect |= process == nullptr && best.kind == GpuMembership::Kind::unseen_rank;
+  if (process == nullptr) name_other_program(view, group, suspicion);
   name_reset(view, group, suspicion);
   name_upkeep(group, suspicion);
   weigh_repeats(view, group, others_fault, suspicion);
@@ -430,11 +468,12 @@ std::vector<Suspicion> find_xids(const View& view) {
   const auto programs = std::ranges::count_if(
       current, [](const auto& entry) { return entry.second.cause == kProgram; });
   Memberships members(view);
+  const NamedProcesses processes(view, hosts_by_pid(view));
   for (const auto& [key, group] : current)
-    found.push_back(describe_xid(view, group, members, programs > 1));
+    found.push_back(describe_xid(view, group, members, processes, programs > 1));
   // If it also happened in the job, the finding of the job covers it.
   for (const auto& [key, group] : past)
-    if (!current.contains(key)) found.push_back(describe_xid(view, group, members));
+    if (!current.contains(key)) found.push_back(describe_xid(view, group, members, processes));
   spare_what_was_outlived(view, found);
   tell_past_offences(view, found);
   return found;

@@ -1,4 +1,5 @@
-// Processes: all that printed lines of NCCL, even without a communicator.
+// Processes: all that printed lines of NCCL, even without a communicator; and those that a
+// launcher's label names by their pid.
 #pragma once
 
 #include <cstddef>
@@ -27,6 +28,16 @@ struct ProcessSeen {
   LineRef last;  // the last line about its startup
 };
 
+// A process that printed lines behind a label with its pid.
+struct LabelledProcess {
+  // As its lines name it; empty: not known. The log of a driver has lines of workers on other
+  // hosts, so the sender's host does not count.
+  std::string host;
+  std::int64_t pid = 0;
+  int rank = -1;  // from the label
+  LineRef last;
+};
+
 class Processes {
  public:
   void apply(std::uint32_t source, const Source& origin, const Batch& batch, const Event& event);
@@ -36,9 +47,14 @@ class Processes {
   const All& all() const { return all_; }
   const ProcessSeen* find(const ProcessKey& process) const;  // nullptr: not seen
 
+  const std::map<ProcessKey, LabelledProcess>& labelled() const { return labelled_; }
+
  private:
+  void hear_labelled(const LineRef& line, const Source& origin, const Speaker& speaker);
+
   All all_;
   std::map<ProcessKey, std::size_t> known_;
+  std::map<ProcessKey, LabelledProcess> labelled_;
 };
 
 }  // namespace faultline

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "pasted.h"
 
@@ -174,6 +175,114 @@ TEST(PidOfALauncher, TiesItsDeathToWhatItsProcessWarnedOf) {
   EXPECT_EQ(title_of(diagnosis), "NCCL computed a ring on node-7 that does not close");
   ASSERT_EQ(diagnosis.symptoms.size(), 1U);
   EXPECT_THAT(diagnosis.symptoms.front().title, HasSubstr("process 40122 on node-7"));
+}
+
+std::string memory_error(const std::string& host, int pid) {
+  return fmt::format(
+      "Mar  5 02:47:31 {} kernel: NVRM: Xid (PCI:0000:9b:00): 48, pid={}, name=python3, An "
+      "uncorrectable double bit error (DBE) has been detected on GPU in the framebuffer\n",
+      host, pid);
+}
+
+std::string worker_raised(int pid, const std::string& label = "") {
+  std::string text;
+  for (const char* line :
+       {"Traceback (most recent call last):", "  File \"/srv/train/mix.py\", line 31, in step",
+        "    torch.cuda.synchronize()", "torch.AcceleratorError: CUDA error: unknown error"})
+    text += fmt::format("(RayTrainWorker pid={}, ip=10.0.3.4) {}{}\n", pid, label, line);
+  return text;
+}
+
+TEST(PidInAKernelLine, IsTheWorkerWhoseLabelHasIt) {
+  const Diagnosis diagnosis =
+      pasted(memory_error("gpu-9", 88122) + worker_raised(88122, "[rank5]: "));
+  EXPECT_EQ(cause_of(diagnosis), "gpu.ecc_uncorrectable");
+  EXPECT_GT(confidence_of(diagnosis), 0.8);
+  ASSERT_FALSE(diagnosis.root_causes.empty());
+  EXPECT_EQ(diagnosis.root_causes[0].subject.ranks, std::vector<int>{5});
+  EXPECT_EQ(diagnosis.root_causes[0].subject.gpus, std::vector<std::string>{"gpu-9/0000:9b:00.0"});
+}
+
+TEST(PidInAKernelLine, ThatNoLineOfTheJobHasTiesNothing) {
+  const Diagnosis diagnosis =
+      pasted(memory_error("gpu-9", 88123) + worker_raised(88122, "[rank5]: "));
+  EXPECT_TRUE(cause_of(diagnosis) != "gpu.ecc_uncorrectable" || confidence_of(diagnosis) < 0.5);
+}
+
+TEST(PidInAKernelLine, ThatTheKernelsOfTwoHostsNameTiesNeither) {
+  const Diagnosis diagnosis = pasted(memory_error("gpu-9", 88122) + memory_error("gpu-4", 88122) +
+                                     worker_raised(88122, "[rank5]: "));
+  EXPECT_TRUE(cause_of(diagnosis) != "gpu.ecc_uncorrectable" || confidence_of(diagnosis) < 0.5);
+}
+
+TEST(PidInAKernelLine, OfAContainerTiesNothing) {
+  const Diagnosis diagnosis = pasted(memory_error("gpu-9", 77) + worker_raised(77, "[rank5]: "));
+  EXPECT_TRUE(cause_of(diagnosis) != "gpu.ecc_uncorrectable" || confidence_of(diagnosis) < 0.5);
+}
+
+TEST(PidInAKernelLine, IsTheRankThatItsLauncherNames) {
+  const Diagnosis diagnosis =
+      pasted(memory_error("gpu-9", 88122) +
+             "[2026-03-05 02:47:52] torch.distributed.elastic.multiprocessing.api: [ERROR] failed "
+             "(exitcode: 1) local_rank: 3 (pid: 88122) of binary: /usr/bin/python3\n");
+  EXPECT_EQ(cause_of(diagnosis), "gpu.ecc_uncorrectable");
+  EXPECT_GT(confidence_of(diagnosis), 0.8);
+}
+
+TEST(PidInAKernelLine, OfAKilledProcessIsTheWorkerWhoseLabelHasIt) {
+  const auto killed = [](int pid) {
+    return fmt::format(
+        "Mar  5 02:47:31 gpu-9 kernel: Out of memory: Killed process {} (python3) "
+        "total-vm:918273645kB, anon-rss:412345678kB, file-rss:0kB, shmem-rss:0kB, UID:0 "
+        "pgtables:1234kB oom_score_adj:0\n",
+        pid);
+  };
+  const Diagnosis same = pasted(killed(88122) + worker_raised(88122, "[rank5]: "));
+  ASSERT_FALSE(same.root_causes.empty());
+  EXPECT_EQ(cause_of(same), "host.oom_killed");
+  EXPECT_EQ(same.root_causes[0].subject.ranks, std::vector<int>{5});
+  const Diagnosis other = pasted(killed(88123) + worker_raised(88122, "[rank5]: "));
+  for (const Finding& finding : other.root_causes)
+    EXPECT_TRUE(finding.cause != Cause::host_oom_killed || finding.subject.ranks.empty());
+}
+
+TEST(PidInAKernelLine, AndTheGpusAddressAreOfOneMachineWithTwoNames) {
+  const auto rank = [](int pid) {
+    return fmt::format(
+        "worker-1:{0}:{0} [1] NCCL INFO comm 0x55aa0 rank 5 nranks 8 cudaDev 1 nvmlDev 1 busId "
+        "9b000 commId 0x77ab01 - Init COMPLETE\n",
+        pid);
+  };
+  const Diagnosis same = pasted(memory_error("gpu-9", 88122) + rank(88122));
+  const Diagnosis other = pasted(memory_error("gpu-9", 88122) + rank(88124));
+  ASSERT_FALSE(same.root_causes.empty());
+  EXPECT_EQ(same.root_causes[0].subject.ranks, std::vector<int>{5});
+  EXPECT_TRUE(other.root_causes.empty() || other.root_causes[0].subject.ranks.empty());
+}
+
+TEST(TracebacksOfWorkers, ThatInterleaveAreToldApartByTheirPids) {
+  const auto lines_of = [](const std::string& text) {
+    std::vector<std::string> lines;
+    for (std::size_t at = 0; at < text.size(); at = text.find('\n', at) + 1)
+      lines.push_back(text.substr(at, text.find('\n', at) + 1 - at));
+    return lines;
+  };
+  const auto raised = [](int pid, const char* file, const char* error) {
+    return fmt::format(
+        "(RayTrainWorker pid={0}) Traceback (most recent call last):\n"
+        "(RayTrainWorker pid={0})   File \"{1}\", line 31, in step\n"
+        "(RayTrainWorker pid={0})     go()\n"
+        "(RayTrainWorker pid={0}) {2}\n",
+        pid, file, error);
+  };
+  const auto first = lines_of(raised(4242, "/srv/a.py", "ValueError: sample 17 is truncated"));
+  const auto second = lines_of(raised(4243, "/srv/b.py", "KeyError: 'weights'"));
+  std::string text;
+  for (std::size_t i = 0; i < first.size(); ++i) text += first[i] + second[i];
+  const Diagnosis diagnosis = pasted(text);
+  std::vector<std::string> titles;
+  for (const auto& finding : diagnosis.root_causes) titles.push_back(finding.title);
+  EXPECT_THAT(titles, testing::Contains(HasSubstr("sample 17")));
 }
 
 // A rank of a job of 16 that also joins a communicator of four ranks and calls `call` on it.

@@ -43,6 +43,39 @@ TEST(LittleSaid, WhatATestFindsWrongEndsNoRank) {
   EXPECT_GT(confidence_of(pasted(raised("/srv/checks/limits.py"))), 0.65);
 }
 
+TEST(LittleSaid, WhatARunnerRaisesUponATestsFindingEndsNoRankEither) {
+  const auto raised = [](const std::string& file, const std::string& chained) {
+    return "Traceback (most recent call last):\n"
+           "  File \"" +
+           file +
+           "\", line 703, in fail\n"
+           "    raise self.failureException(msg)\n"
+           "AssertionError: 312.5 not greater than or equal to 400\n" +
+           chained +
+           "Traceback (most recent call last):\n"
+           "  File \"/srv/checks/again.py\", line 12, in tried\n"
+           "    raise RuntimeError(\"gave up after 3 tries\")\n"
+           "RuntimeError: gave up after 3 tries\n";
+  };
+  const std::string upon =
+      "\nDuring handling of the above exception, another exception occurred:\n\n";
+  const std::string of_a_test = "/usr/lib/python3.11/unittest/case.py";
+  EXPECT_LT(confidence_of(pasted(raised(of_a_test, upon))), 0.65);
+  EXPECT_GT(confidence_of(pasted(raised(of_a_test, ""))), 0.65);
+  EXPECT_GT(confidence_of(pasted(raised("/srv/checks/limits.py", upon))), 0.65);
+}
+
+TEST(LittleSaid, WhatAServerRaisesOnceItWasToldToEndIsNoFaultOfIts) {
+  const std::string raised =
+      "(APIServer pid=3283) ERROR 03-05 02:47:11 [async_llm.py:704] "
+      "vllm.v1.engine.exceptions.EngineDeadError: EngineCore encountered an issue.\n";
+  EXPECT_THAT(title_of(pasted(raised)), HasSubstr("An engine ended"));
+  EXPECT_THAT(title_of(pasted("(EngineCore pid=3397) INFO 03-05 02:47:11 [core.py:1214] [shutdown] "
+                              "EngineCore: trigger received signal=SIGTERM\n" +
+                              raised)),
+              HasSubstr("told to end"));
+}
+
 TEST(LittleSaid, ARankWaitsSinceATimeWithoutAZoneWhereTheLogNamesNone) {
   const Diagnosis diagnosis = pasted(
       "[rank3]:[E305 02:57:29.610144615 ProcessGroupNCCL.cpp:632] [Rank 3] Watchdog caught "

@@ -14,6 +14,7 @@ struct Told {
   std::string text;
   std::string host;
   int rank = -1;
+  std::int64_t pid = 0;
   int repeated = 1;
   bool from_user_space = false;
   std::string wall;  // RFC 3339, "~" in front if the zone was assumed, "+us" behind if uncertain
@@ -34,6 +35,7 @@ inline Told told(const Message& message) {
   return {std::string(message.text),
           std::string(message.host),
           message.rank,
+          message.pid,
           message.repeated,
           message.from_user_space,
           describe(message.time),
@@ -41,9 +43,9 @@ inline Told told(const Message& message) {
 }
 
 inline void PrintTo(const Told& told, std::ostream* out) {
-  *out << "{text \"" << told.text << "\" host \"" << told.host << "\" rank " << told.rank
-       << " repeated " << told.repeated << " user " << told.from_user_space << " wall \""
-       << told.wall << "\" uptime " << told.uptime_us << "}";
+  *out << "{text \"" << told.text << "\" host \"" << told.host << "\" rank " << told.rank << " pid "
+       << told.pid << " repeated " << told.repeated << " user " << told.from_user_space
+       << " wall \"" << told.wall << "\" uptime " << told.uptime_us << "}";
 }
 
 // Noon of 10 March 2026: the year of stamps without one is chosen relative to it.

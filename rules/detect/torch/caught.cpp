@@ -170,7 +170,6 @@ bool CaughtExceptions::was_caught(int rank, const TorchSaying& saying) const {
 
 bool CaughtExceptions::may_have_been_caught(const TorchSaying& saying) const {
   if (!saying.exception) return false;
-  if (is_of_a_test(*saying.exception)) return true;
   return steps_below(saying) > kBufferBytes ||
          (is_logged_as_no_error(saying) && !stands_at_the_end(saying));
 }

@@ -207,8 +207,11 @@ Story story_of(const View& view, const TorchCrew& crew, const SourceSpeakers& sp
                const CaughtExceptions& caught, const FirstEchoes& ended, const TorchRank& rank) {
   Story story;
   std::optional<Told> notice;
-  bool catches = false;  // some of what it raises
+  bool catches = false;    // some of what it raises
+  bool of_a_test = false;  // the last exception, or the one that it was raised upon
   for (const TorchSaying& saying : rank.said) {
+    if (saying.exception)
+      of_a_test = is_of_a_test(*saying.exception) || (of_a_test && saying.exception->follows);
     if (!crew.in_attempt(saying.line) && !crew.in_attempt(saying.last)) continue;
     if (saying.exception && rank.rank < 0 && is_of_the_system(*saying.exception)) continue;
     if (saying.exception && caught.was_caught(rank.rank, saying)) {
@@ -216,7 +219,7 @@ Story story_of(const View& view, const TorchCrew& crew, const SourceSpeakers& sp
       continue;
     }
     Told told{.rank = &rank, .saying = &saying, .match = meaning_of(view, saying)};
-    told.perhaps_caught = caught.may_have_been_caught(saying);
+    told.perhaps_caught = saying.exception && (of_a_test || caught.may_have_been_caught(saying));
     told.whose = rank_by_words(told);
     if (told.whose < 0) told.whose = rank.rank >= 0 ? rank.rank : speakers.rank_of(saying.line);
     if (told.match && told.match->signature->weight == Weight::harmless) continue;

@@ -249,7 +249,7 @@ KernelPart device_part(const View& view, const KernelDevices& devices,
   return part;
 }
 
-KernelPart process_part(const View& view, const EndedProcesses& ended,
+KernelPart process_part(const View& view, const EndedProcesses& ended, const NamedProcesses& named,
                         const KernelSighting& sighting) {
   KernelPart part = host_part(view, sighting.host);
   const std::int64_t pid = sighting.pid();
@@ -277,6 +277,16 @@ KernelPart process_part(const View& view, const EndedProcesses& ended,
       part.key = fmt::format("pid {}", pid);
       return part;
     }
+  // If its launcher says that it ended otherwise, the kernel means another process.
+  if (const NamedProcess* process = named.find(sighting.host, pid);
+      process != nullptr && !process->ended) {
+    part.key = fmt::format("pid {}", pid);
+    part.standing = Standing::of_the_job;
+    part.doubts = {Ground::tied_by_a_number};
+    part.subject.ranks = process->ranks;
+    part.tie = process->line;
+    return part;
+  }
   if (sighting.signature->blames == Blames::process) {
     part.standing = Standing::perhaps;
     if (!view.workers.all.empty()) part.doubts.push_back(Ground::process_unknown);
@@ -297,7 +307,7 @@ KernelPart whole_host(const View& view, const std::string& host) {
 }
 
 KernelPart part_of(const View& view, const KernelDevices& devices, const EndedProcesses& ended,
-                   const KernelSighting& sighting) {
+                   const NamedProcesses& named, const KernelSighting& sighting) {
   switch (sighting.signature->blames) {
     case Blames::gpu:
     case Blames::pci:
@@ -316,7 +326,7 @@ KernelPart part_of(const View& view, const KernelDevices& devices, const EndedPr
     }
     default:
       if (sighting.signature->cause == Cause::host_down) return whole_host(view, sighting.host);
-      return process_part(view, ended, sighting);
+      return process_part(view, ended, named, sighting);
   }
 }
 

@@ -28,6 +28,7 @@ TEST(Unwrapper, PeelsLayersInAnyNesting) {
        {.text = "x",
         .host = "gpu-node-17",
         .rank = 9,
+        .pid = 5,
         .from_user_space = true,
         .wall = "2026-03-05T02:47:11.500Z"}},
       {"docker around journald around CRI around srun",
