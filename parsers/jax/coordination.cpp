@@ -172,7 +172,7 @@ bool parse_jax_key(std::string_view text, std::vector<Reading>& readings) {
       R"(GetKeyValue\(\) timed out with key: \w+:local_topology/\w+/(\d{1,7})\b)");
   std::string_view task;
   if (!kTopology.find(text, &task)) return false;
-  DesyncEntry entry{.ranks = {number_in<int>(task).value_or(-1)}, .what = "not_at_barrier"};
+  DesyncEntry entry{.ranks = {rank_in(task).value_or(-1)}, .what = "not_at_barrier"};
   entry.operation = "exchange of topologies";
   readings.push_back({.fact = std::move(entry)});
   return true;

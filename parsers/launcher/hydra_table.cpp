@@ -23,7 +23,7 @@ std::optional<NamedProcess> process_in(std::string_view text) {
   if (text.find(" RUNNING AT ") == std::string_view::npos ||
       !kProcess.find(text, &rank, &pid, &host))
     return std::nullopt;
-  return NamedProcess{.rank = number_in<int>(rank).value_or(-1),
+  return NamedProcess{.rank = rank_in(rank).value_or(-1),
                       .pid = number_in<std::int64_t>(pid).value_or(0),
                       .host = std::string(host.substr(0, kLongestHost))};
 }

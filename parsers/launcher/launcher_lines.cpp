@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <string>
 
-#include "model/ranks.h"
 #include "parsers/pattern.h"
 #include "parsers/tool/tool_text.h"
 #include "parsers/torch/torch_group.h"
@@ -33,18 +32,13 @@ constexpr SignalName kSignals[] = {
     {"SIGILL", 4},   {"Illegal ", 4},
 };
 
-std::optional<int> checked_rank(std::string_view text) {
-  const auto rank = number_in<int>(text);
-  return rank && *rank < kMaxRanks ? rank : std::nullopt;
-}
-
 // 3 or 0-2,4-7
 std::vector<int> task_list(std::string_view text) {
   std::vector<int> tasks;
   for (const std::string_view piece : tool_text::pieces_of(text, ",")) {
     const std::size_t dash = piece.find('-');
-    const auto first = checked_rank(piece.substr(0, dash));
-    const auto last = dash == std::string_view::npos ? first : checked_rank(piece.substr(dash + 1));
+    const auto first = rank_in(piece.substr(0, dash));
+    const auto last = dash == std::string_view::npos ? first : rank_in(piece.substr(dash + 1));
     if (!first || !last) continue;
     for (int task = *first; task <= *last && tasks.size() < kMostRanks; ++task)
       tasks.push_back(task);
@@ -140,7 +134,7 @@ bool parse_mpirun_exit(std::string_view text, std::vector<Reading>& readings) {
   exit.pid = number_in<std::int64_t>(pid).value_or(0);
   exit.signal = number_in<int>(signal);
   exit.reason = shortened(reason);
-  if (const auto number = checked_rank(rank)) exit.ranks = {*number};
+  if (const auto number = rank_in(rank)) exit.ranks = {*number};
   readings.push_back({.fact = std::move(exit)});
   return true;
 }
@@ -160,7 +154,7 @@ bool parse_pals_exit(std::string_view text, std::vector<Reading>& readings) {
     if (*number == 0) return false;
     set_exit_code(exit, *number);
   }
-  if (const auto number = checked_rank(rank)) exit.ranks = {*number};
+  if (const auto number = rank_in(rank)) exit.ranks = {*number};
   readings.push_back({.fact = std::move(exit)});
   return true;
 }
@@ -210,7 +204,7 @@ bool parse_paddle_exit(std::string_view text, std::vector<Reading>& readings) {
   std::string_view rank;
   std::string_view code;
   if (!kLine.find(text, &rank, &code)) return false;
-  const auto of = checked_rank(rank);
+  const auto of = rank_in(rank);
   const auto number = number_in<int>(code);
   if (!of || !number || *number == 0) return false;
   ProcessExit exit{.teller = "paddle", .ranks = {*of}};

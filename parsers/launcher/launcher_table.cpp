@@ -213,7 +213,7 @@ class LauncherTable : public Document {
     } else if (name == "host") {
       if (names_a_host(value)) exit.host = value;
     } else if (name == "rank" && kRank.find(value, &first, &second)) {
-      if (const auto rank = number_in<int>(first); rank && *rank >= 0) exit.ranks = {*rank};
+      if (const auto rank = rank_in(first)) exit.ranks = {*rank};
       exit.local_rank = number_in<int>(second).value_or(-1);
     } else if (name == "exitcode" && kCode.find(value, &first, &second)) {
       exit.exit_code = number_in<int>(first);

@@ -69,7 +69,7 @@ bool parse_mpi_exit(std::string_view text, std::vector<Reading>& readings) {
                      .reason = std::string(signal.substr(0, kMostHostBytes)),
                      .first = form.first};
     if (form.teller == "aprun" && !host.empty()) exit.host.insert(0, "nid");
-    if (const auto number = number_in<int>(rank)) exit.ranks = {*number};
+    if (const auto number = rank_in(rank)) exit.ranks = {*number};
     if (!signal.empty()) exit.signal = signal_in(signal);
     if (const auto number = number_in<int>(code)) {
       if (*number == 0) return false;

@@ -10,20 +10,20 @@ namespace {
 
 constexpr int kMostForeign = 8;  // foreign lines between the two lines
 
-std::optional<int> rank_in(std::string_view text) {
+std::optional<int> rank_of_process(std::string_view text) {
   static const Pattern kName(
       R"(^\s*Process name: \[\S*?,\d+\],(\d+)\]|^\s*Process name: \[\S+@\d+,(\d+)\])");
   std::string_view rank;
   std::string_view other;
   if (!kName.find(text, &rank, &other)) return std::nullopt;
-  return number_in<int>(rank.empty() ? other : rank);
+  return rank_in(rank.empty() ? other : rank);
 }
 
 class MpirunTable : public Document {
  public:
   Line feed(const DocumentLine& line, std::vector<DocumentReading>& readings) override {
     if (!begun_) {
-      const auto rank = rank_in(line.text);
+      const auto rank = rank_of_process(line.text);
       if (!rank) return Line::after;
       begun_ = true;
       rank_ = *rank;
@@ -82,7 +82,7 @@ class MpirunTable : public Document {
 
 }  // namespace
 
-bool begins_mpirun_table(std::string_view text) { return rank_in(text).has_value(); }
+bool begins_mpirun_table(std::string_view text) { return rank_of_process(text).has_value(); }
 
 std::unique_ptr<Document> make_mpirun_table() { return std::make_unique<MpirunTable>(); }
 

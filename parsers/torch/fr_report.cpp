@@ -63,7 +63,7 @@ std::optional<Difference> read_difference(std::string_view text) {
   std::string_view found;
   if (!kError.find(text, &rank, &type, &expected, &found) || type == "COLLECTIVE_STATE_MISMATCH")
     return std::nullopt;
-  return Difference{number_in<int>(rank).value_or(-1), std::string(expected), std::string(found),
+  return Difference{rank_in(rank).value_or(-1), std::string(expected), std::string(found),
                     type == "COLLECTIVE_TYPE_MISMATCH"};
 }
 

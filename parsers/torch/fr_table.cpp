@@ -22,7 +22,7 @@ std::vector<int> ranks_of_heading(std::string_view text) {
   while (!text.empty() && ranks.size() < kMostColumns) {
     if (!take_front(text, "Rank ")) return {};
     const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
-    const auto rank = number_in<int>(text.substr(0, digits));
+    const auto rank = rank_in(text.substr(0, digits));
     if (!rank) return {};
     ranks.push_back(*rank);
     text.remove_prefix(digits);

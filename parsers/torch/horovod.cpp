@@ -34,7 +34,7 @@ bool read_row(const DocumentLine& line, Row& row) {
   std::string_view number;
   std::string_view tensors;
   if (!kRow.find(trimmed(line.text), &number, &tensors)) return false;
-  row.rank = number.empty() ? line.rank : number_in<int>(number).value_or(-1);
+  row.rank = number.empty() ? line.rank : rank_in(number).value_or(-1);
   row.tensor = tensors.substr(0, std::min(tensors.find(", "), kMostNameBytes));
   return row.rank >= 0;
 }

@@ -31,7 +31,9 @@ constexpr std::string_view kIgnored = "Exception ignored ";
 constexpr std::string_view kOfProcess = "-- Process ";
 constexpr std::string_view kTerminated = "terminated with the following error:";
 
-constexpr std::int64_t kWithPid = 128;  // a flag of the saved form: a pid follows
+// Flags of the saved form: a pid follows; it is that of a process on this host.
+constexpr std::int64_t kWithPid = 128;
+constexpr std::int64_t kOnThisHost = 256;
 constexpr std::size_t kMostSpeakers = 4096;
 constexpr std::size_t kMostLastLines = 4;     // at the end of a traceback: two frames with code
 constexpr std::size_t kMostTextBytes = 1024;  // in a line or a message
@@ -203,7 +205,7 @@ class Tracebacks : public Document {
     const std::string_view body = without_bar(line.text);
     const bool is_in_group = body.size() < line.text.size();
     const std::string_view text = trimmed(body);
-    const Key key{line.rank, std::string(line.host), line.pid};
+    const Key key = key_of(line, text);
     const auto lone = open_.contains(key) ? std::nullopt : read_lone_nccl_error(text);
     if (lone) return begin_lone(key, *lone, line, readings);
     if (begins_traceback(text)) {
@@ -294,7 +296,8 @@ class Tracebacks : public Document {
       saved.text(key.host);
       saved.number((open.in_frames ? 1 : 0) | (open.after_frame ? 2 : 0) | (open.follows ? 4 : 0) |
                    (open.original ? 8 : 0) | (open.ignored ? 16 : 0) | (open.over ? 32 : 0) |
-                   (open.headless ? 64 : 0) | (key.pid != 0 ? kWithPid : 0));
+                   (open.headless ? 64 : 0) | (key.pid != 0 ? kWithPid : 0) |
+                   (open.raised.pid != 0 ? kOnThisHost : 0));
       if (key.pid != 0) saved.number(key.pid);
       saved.text(open.file);
       saved.number(open.file_line);
@@ -317,6 +320,7 @@ class Tracebacks : public Document {
       Key key{.rank = saved.small_number(), .host = std::string(saved.text())};
       const std::int64_t flags = saved.number();
       if ((flags & kWithPid) != 0) key.pid = saved.number();
+      const std::int64_t pid = key.pid;
       Open& open = open_[std::move(key)];
       open.in_frames = (flags & 1) != 0;
       open.after_frame = (flags & 2) != 0;
@@ -339,11 +343,12 @@ class Tracebacks : public Document {
       open.type = saved.text();
       open.message = saved.text();
       open.raised.restore(saved);
+      if ((flags & kOnThisHost) != 0) open.raised.pid = pid;
     }
   }
 
  private:
-  // Who prints a traceback. Workers of Ray have no rank in their label, but a pid.
+  // Who prints a traceback. Labels of Ray's workers have no rank, but a pid.
   struct Key {
     int rank = -1;
     std::string host;
@@ -351,6 +356,19 @@ class Tracebacks : public Document {
     auto operator<=>(const Key&) const = default;
   };
   using Opens = std::map<Key, Open>;
+
+  // Ray prints what several workers say only once, so a traceback may go on behind the label of
+  // another worker.
+  Key key_of(const DocumentLine& line, std::string_view text) const {
+    Key key{line.rank, std::string(line.host), line.pid};
+    if (line.pid == 0 || open_.contains(key) || begins_traceback(text)) return key;
+    const auto is_like_it = [&](const auto& open) {
+      return open.first.rank == key.rank && open.first.host == key.host;
+    };
+    const auto other = std::ranges::find_if(open_, is_like_it);
+    const bool is_only = other != open_.end() && std::ranges::count_if(open_, is_like_it) == 1;
+    return is_only ? other->first : key;
+  }
 
   Line begin(const Key& key, std::string_view text, bool is_in_group, const DocumentLine& line) {
     if (open_.size() == kMostSpeakers && !open_.contains(key)) return Line::foreign;
@@ -450,7 +468,8 @@ class Tracebacks : public Document {
                             .offset = open.raised.offset,
                             .host = open.raised.host,
                             .time = open.raised.time,
-                            .rank = open.raised.rank};
+                            .rank = open.raised.rank,
+                            .pid = open.raised.pid};
     const std::size_t first = readings.size();
     give(open, raised, line, readings);
     for (std::size_t i = first; i < readings.size(); ++i) readings[i].line = open.raised;

@@ -37,7 +37,7 @@ bool read_rank(std::string_view text, int& rank) {
   static const Pattern kRank(R"(^=== Rank (\d{1,7}): \S+ ===$)");
   std::string_view digits;
   if (!kRank.find(text, &digits)) return false;
-  rank = number_in<int>(digits).value_or(-1);
+  rank = rank_in(digits).value_or(-1);
   return true;
 }
 

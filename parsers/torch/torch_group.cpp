@@ -1,5 +1,6 @@
 #include "parsers/torch/torch_group.h"
 
+#include "model/ranks.h"
 #include "parsers/pattern.h"
 
 namespace faultline {
@@ -24,13 +25,18 @@ TorchGroup torch_group_of(std::string_view text) {
   std::string_view rank;
   if (kWithGuid.find(text, &id, &name, &description, &rank))
     return {small(id), std::string(name.substr(0, kMostNameBytes)),
-            std::string(description.substr(0, kMostNameBytes)), small(rank)};
+            std::string(description.substr(0, kMostNameBytes)), rank_in(rank).value_or(-1)};
   // Before groups had names, only the number 0 meant the same group on all ranks.
   if (kWithNumber.find(text, &id, &description, &rank))
     return {small(id), std::string(id == "0" ? id : std::string_view()),
-            std::string(description.substr(0, kMostNameBytes)), small(rank)};
-  if (kRankOnly.find(text, &rank)) return {.rank = small(rank)};
+            std::string(description.substr(0, kMostNameBytes)), rank_in(rank).value_or(-1)};
+  if (kRankOnly.find(text, &rank)) return {.rank = rank_in(rank).value_or(-1)};
   return {};
+}
+
+std::optional<int> rank_in(std::string_view text) {
+  const auto rank = number_in<int>(text);
+  return rank && *rank >= 0 && *rank < kMaxRanks ? rank : std::nullopt;
 }
 
 std::vector<int> rank_list(std::string_view text) {
@@ -40,7 +46,7 @@ std::vector<int> rank_list(std::string_view text) {
     if (begin == std::string_view::npos) break;
     text.remove_prefix(begin);
     const std::size_t size = std::min(text.find_first_not_of("0123456789"), text.size());
-    if (const auto rank = number_in<int>(text.substr(0, size))) ranks.push_back(*rank);
+    if (const auto rank = rank_in(text.substr(0, size))) ranks.push_back(*rank);
     text.remove_prefix(size);
   }
   return ranks;

@@ -25,4 +25,7 @@ std::optional<Number> number_in(std::string_view text) {
   return number;
 }
 
+// A rank. Nothing if the text is not a number, or one that no job has.
+std::optional<int> rank_in(std::string_view text);
+
 }  // namespace faultline

@@ -124,7 +124,7 @@ bool parse_torch_called(std::string_view text, std::vector<Reading>& readings) {
       what.remove_suffix(1);
     CalledCollective called;
     if (word != std::string_view::npos)
-      called.rank = number_in<int>(before.substr(word + kRank.size())).value_or(-1);
+      called.rank = rank_in(before.substr(word + kRank.size())).value_or(-1);
     // In a line with two ranks the first is the rank that prints it. If each rank has a line of its
     // own, the printing rank is not known.
     called.own = next != std::string_view::npos;
@@ -147,12 +147,12 @@ bool parse_torch_unused(std::string_view text, std::vector<Reading>& readings) {
   std::string_view names;
   if (kDidNot.find(text, &rank, &names)) {
     const bool numbers = text.find("Parameter indices") != std::string_view::npos;
-    readings.push_back({.fact = UnusedParameters{.rank = number_in<int>(rank).value_or(-1),
+    readings.push_back({.fact = UnusedParameters{.rank = rank_in(rank).value_or(-1),
                                                  .names = names_in(names, numbers ? " " : ",")}});
     return true;
   }
   if (!kOne.find(text, &rank, &names)) return false;
-  readings.push_back({.fact = UnusedParameters{.rank = number_in<int>(rank).value_or(-1),
+  readings.push_back({.fact = UnusedParameters{.rank = rank_in(rank).value_or(-1),
                                                .names = {std::string(names)}}});
   return true;
 }

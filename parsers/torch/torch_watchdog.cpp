@@ -97,7 +97,7 @@ bool parse_torch_dump_signal(std::string_view text, std::vector<Reading>& readin
   DumpSignal signal{.group = torch_group_of(text), .from = "other"};
   if (std::string_view self, rank; kReceived.find(text, &self, &rank)) {
     if (!self.empty()) signal.from = "self";
-    signal.from_rank = number_in<int>(rank).value_or(-1);
+    signal.from_rank = rank_in(rank).value_or(-1);
   } else if (has(text, "First PG on this rank to signal dumping")) {
     signal.from = "self";
   } else if (!has(text, "Observed flight recorder dump signal from another rank")) {

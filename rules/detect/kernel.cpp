@@ -59,19 +59,12 @@ class Reasons {
   std::set<std::pair<const KernelLog*, Cause>> told_;
 };
 
-HostsByPid hosts_by_pid(const KernelSightings& sightings) {
-  HostsByPid hosts;
-  for (const KernelSighting& sighting : sightings.all)
-    if (const std::int64_t pid = sighting.pid(); pid != 0) hosts[pid].insert(sighting.host);
-  return hosts;
-}
-
 std::vector<KernelGroup> groups_of(const View& view, const KernelSightings& sightings) {
   std::map<std::string, std::size_t> known;
   std::vector<KernelGroup> groups;
   const Reasons reasons(sightings);
   const EndedProcesses ended(view, sightings.all);
-  const NamedProcesses named(view, hosts_by_pid(sightings));
+  const NamedProcesses named(view);
   for (const KernelSighting& sighting : sightings.all) {
     if (!reasons.is_cause(sighting) || !sighting.counts() || was_held_up(sighting, sightings.all))
       continue;

@@ -97,23 +97,26 @@ bool is_tied(const View& view, const XidGroup& group,
   return false;
 }
 
-HostsByPid hosts_by_pid(const View& view) {
-  HostsByPid hosts;
-  for (const XidIncident& incident : view.job.hardware().xids())
-    for (const std::int64_t pid : incident.pids)
-      hosts[pid].insert(view.job.host_of(incident.spoken_host, incident.source));
-  return hosts;
-}
-
-// The process of the job that an Xid names, if nothing else says whose GPU it is. nullptr: none.
-const NamedProcess* process_named_by(const XidGroup& group, const GpuMembership& membership,
+// The process of the job that the Xids name, if nothing else says whose GPU it is. nullptr: none,
+// or several.
+const NamedProcess* process_named_by(const View& view, const XidGroup& group,
+                                     const GpuMembership& membership,
                                      const NamedProcesses& processes) {
   using Kind = GpuMembership::Kind;
   if (membership.kind == Kind::bystander || membership.kind == Kind::rank) return nullptr;
   if (!membership.workers.empty()) return nullptr;
-  for (const std::int64_t pid : pids_of(group))
-    if (const NamedProcess* process = processes.find(group.host, pid)) return process;
-  return nullptr;
+  const NamedProcess* only = nullptr;
+  for (const ReadXid* xid : group.xids)
+    for (const std::int64_t pid : xid->incident->pids) {
+      const NamedProcess* process = processes.find({.host = group.host,
+                                                    .source = xid->incident->source,
+                                                    .pid = pid,
+                                                    .first = view.job.dated(xid->incident->first),
+                                                    .last = view.job.dated(xid->incident->last)});
+      if (process == nullptr || (only != nullptr && process != only)) return nullptr;
+      only = process;
+    }
+  return only;
 }
 
 // How sure it is that this GPU failed and that it matters to the job.
@@ -343,12 +346,10 @@ void gather_evidence(const View& view, const XidGroup& group, Finding& finding) 
 Suspicion describe_xid(const View& view, const XidGroup& group, Memberships& members,
                        const NamedProcesses& processes, bool others_fault = false) {
   std::vector<GpuMembership> memberships;
-  const std::set<std::int64_t> pids = pids_of(group);
-  for (const std::string& gpu : group.gpus)
-    memberships.push_back(members.of(group.host, gpu, pids));
+  for (const std::string& gpu : group.gpus) memberships.push_back(members.of(group.host, gpu));
   const GpuMembership& best = *std::ranges::min_element(
       memberships, {}, [](const GpuMembership& m) { return static_cast<int>(m.kind); });
-  const NamedProcess* process = process_named_by(group, best, processes);
+  const NamedProcess* process = process_named_by(view, group, best, processes);
 
   Suspicion suspicion;
   suspicion.since = group.since;
@@ -385,7 +386,6 @@ Suspicion describe_xid(const View& view, const XidGroup& group, Memberships& mem
     if (const LineRef* line = line_that_ties(view, view.workers.all[best.workers.front()]))
       finding.evidence.push_back(view.evidence(*line));
   if (process != nullptr) {
-    if (!process->host.empty()) hosts.insert(process->host);
     ranks.insert(process->ranks.begin(), process->ranks.end());
     finding.evidence.push_back(view.evidence(*process->line));
   }
@@ -468,7 +468,7 @@ std::vector<Suspicion> find_xids(const View& view) {
   const auto programs = std::ranges::count_if(
       current, [](const auto& entry) { return entry.second.cause == kProgram; });
   Memberships members(view);
-  const NamedProcesses processes(view, hosts_by_pid(view));
+  const NamedProcesses processes(view);
   for (const auto& [key, group] : current)
     found.push_back(describe_xid(view, group, members, processes, programs > 1));
   // If it also happened in the job, the finding of the job covers it.

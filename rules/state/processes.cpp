@@ -62,6 +62,7 @@ void Processes::hear_labelled(const LineRef& line, const Source& origin, const S
     if (labelled_.size() == kMostProcesses) return;
     known = labelled_.emplace(std::move(key), LabelledProcess{.pid = speaker.pid}).first;
     known->second.host = short_host(speaker.host);
+    known->second.first = line;
   }
   if (known->second.rank < 0) known->second.rank = speaker.rank;
   known->second.last = line;

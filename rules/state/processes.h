@@ -30,11 +30,10 @@ struct ProcessSeen {
 
 // A process that printed lines behind a label with its pid.
 struct LabelledProcess {
-  // As its lines name it; empty: not known. The log of a driver has lines of workers on other
-  // hosts, so the sender's host does not count.
-  std::string host;
+  std::string host;  // as its lines name it; empty: that of the source
   std::int64_t pid = 0;
   int rank = -1;  // from the label
+  LineRef first;
   LineRef last;
 };
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -184,12 +185,12 @@ std::string memory_error(const std::string& host, int pid) {
       host, pid);
 }
 
-std::string worker_raised(int pid, const std::string& label = "") {
+std::string worker_raised(int pid, const std::string& label, const std::string& ip = "") {
   std::string text;
   for (const char* line :
        {"Traceback (most recent call last):", "  File \"/srv/train/mix.py\", line 31, in step",
         "    torch.cuda.synchronize()", "torch.AcceleratorError: CUDA error: unknown error"})
-    text += fmt::format("(RayTrainWorker pid={}, ip=10.0.3.4) {}{}\n", pid, label, line);
+    text += fmt::format("(RayTrainWorker pid={}{}) {}{}\n", pid, ip, label, line);
   return text;
 }
 
@@ -213,6 +214,40 @@ TEST(PidInAKernelLine, ThatTheKernelsOfTwoHostsNameTiesNeither) {
   const Diagnosis diagnosis = pasted(memory_error("gpu-9", 88122) + memory_error("gpu-4", 88122) +
                                      worker_raised(88122, "[rank5]: "));
   EXPECT_TRUE(cause_of(diagnosis) != "gpu.ecc_uncorrectable" || confidence_of(diagnosis) < 0.5);
+}
+
+TEST(PidInAKernelLine, OfAWorkerThatRunsOnAnotherHostTiesNothing) {
+  const Diagnosis diagnosis =
+      pasted(memory_error("gpu-9", 88122) + worker_raised(88122, "[rank5]: ", ", ip=10.0.3.4"));
+  EXPECT_TRUE(cause_of(diagnosis) != "gpu.ecc_uncorrectable" || confidence_of(diagnosis) < 0.5);
+}
+
+// Two dmesg that name no host may be of two hosts. A file that names another host is of that.
+TEST(PidInAKernelLine, InAFileOfItsOwnTiesOnlyIfHostAndTimeAreTheWorkers) {
+  const auto label = [](const char* time) {
+    std::string text;
+    for (const char* line :
+         {"Traceback (most recent call last):", "  File \"/srv/serve/mix.py\", line 31, in step",
+          "    go()", "ValueError: sample 17 is truncated"})
+      text += fmt::format("(Worker_TP3 pid=88122) ERROR {} [mix.py:7] {}\n", time, line);
+    return text;
+  };
+  const auto confidence_of_gpu = [&](const char* time, const std::string& host,
+                                     const std::string& folder) {
+    Workshop workshop;
+    workshop.write("job/gpu-9/kern.log", memory_error("gpu-9", 88122));
+    if (!host.empty()) workshop.write("job/" + host + "/kern.log", memory_error(host, 88122));
+    workshop.write("job/" + folder + "/serve.log", label(time));
+    double highest = 0;
+    for (const Finding& finding : diagnosis_of(workshop.folder() / "job").root_causes)
+      if (finding.cause == Cause::gpu_ecc_uncorrectable)
+        highest = std::max(highest, finding.confidence);
+    return highest;
+  };
+  EXPECT_GT(confidence_of_gpu("03-05 02:47:33", "", "gpu-9"), 0.8);
+  EXPECT_LT(confidence_of_gpu("03-05 11:20:31", "", "gpu-9"), 0.8) << "hours later";
+  EXPECT_LT(confidence_of_gpu("03-01 02:47:33", "", "gpu-9"), 0.8) << "days before";
+  EXPECT_LT(confidence_of_gpu("03-05 02:47:33", "gpu-4", "served"), 0.8) << "of which host?";
 }
 
 TEST(PidInAKernelLine, OfAContainerTiesNothing) {
@@ -246,20 +281,6 @@ TEST(PidInAKernelLine, OfAKilledProcessIsTheWorkerWhoseLabelHasIt) {
     EXPECT_TRUE(finding.cause != Cause::host_oom_killed || finding.subject.ranks.empty());
 }
 
-TEST(PidInAKernelLine, AndTheGpusAddressAreOfOneMachineWithTwoNames) {
-  const auto rank = [](int pid) {
-    return fmt::format(
-        "worker-1:{0}:{0} [1] NCCL INFO comm 0x55aa0 rank 5 nranks 8 cudaDev 1 nvmlDev 1 busId "
-        "9b000 commId 0x77ab01 - Init COMPLETE\n",
-        pid);
-  };
-  const Diagnosis same = pasted(memory_error("gpu-9", 88122) + rank(88122));
-  const Diagnosis other = pasted(memory_error("gpu-9", 88122) + rank(88124));
-  ASSERT_FALSE(same.root_causes.empty());
-  EXPECT_EQ(same.root_causes[0].subject.ranks, std::vector<int>{5});
-  EXPECT_TRUE(other.root_causes.empty() || other.root_causes[0].subject.ranks.empty());
-}
-
 TEST(TracebacksOfWorkers, ThatInterleaveAreToldApartByTheirPids) {
   const auto lines_of = [](const std::string& text) {
     std::vector<std::string> lines;
@@ -282,7 +303,17 @@ TEST(TracebacksOfWorkers, ThatInterleaveAreToldApartByTheirPids) {
   const Diagnosis diagnosis = pasted(text);
   std::vector<std::string> titles;
   for (const auto& finding : diagnosis.root_causes) titles.push_back(finding.title);
-  EXPECT_THAT(titles, testing::Contains(HasSubstr("sample 17")));
+  EXPECT_THAT(titles, testing::Contains(HasSubstr("sample 17 is truncated (a.py:31")));
+}
+
+TEST(TracebacksOfWorkers, OfWhichRayPrintsTheSharedLinesOnceAreRead) {
+  const Diagnosis diagnosis = pasted(
+      "(RayTrainWorker pid=4242) Traceback (most recent call last):\n"
+      "(RayTrainWorker pid=4242)   File \"/srv/a.py\", line 31, in step\n"
+      "(RayTrainWorker pid=4242)     go()\n"
+      "(RayTrainWorker pid=4243) ValueError: sample 17 is truncated [repeated 2x across "
+      "cluster]\n");
+  EXPECT_THAT(title_of(diagnosis), HasSubstr("sample 17 is truncated (a.py:31"));
 }
 
 // A rank of a job of 16 that also joins a communicator of four ranks and calls `call` on it.

@@ -123,8 +123,9 @@ TEST_F(LiveReplay, SaysThatAHealthyJobRunsWhoseLogsComeLateAndPause) {
     if (!more) break;
     // On a busy machine the ranks whose logs are late may look as if they were missing.
     const std::string told = verdict();
-    if (since > 2 * kLatest || told != "undecided")
-      EXPECT_EQ(told, "running") << since.count() << " ms";
+    const bool may_be_undecided = since <= 2 * kLatest;
+    EXPECT_TRUE(told == "running" || (may_be_undecided && told == "undecided"))
+        << told << " at " << since.count() << " ms";
     EXPECT_EQ(causes(), "");
     ++asked;
   }

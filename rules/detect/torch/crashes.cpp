@@ -203,15 +203,35 @@ bool says_that_a_step_ended(const Told& told) {
                         told.match->signature->id == "torch.child_failed");
 }
 
+// What a unit test finds wrong, and what its runner raises upon that. Neither ends a rank.
+class TestCases {
+ public:
+  // Whether this was raised so. Takes the sayings of a rank in their order.
+  bool raised(const TorchSaying& saying) {
+    constexpr std::uint64_t kMostBetween = 6;  // lines between two tracebacks of a chain
+    if (!saying.exception) return false;
+    const PythonException& exception = *saying.exception;
+    const std::uint64_t begin =
+        exception.lines.empty() ? saying.line.line : exception.lines.front().line;
+    const bool is_next = begin > end_ && begin - end_ <= kMostBetween;
+    is_of_one_ = is_of_a_test_case(exception) || (is_of_one_ && exception.follows && is_next);
+    end_ = std::max(saying.last.line, last_line_of(saying));
+    return is_of_one_;
+  }
+
+ private:
+  bool is_of_one_ = false;  // what was raised last
+  std::uint64_t end_ = 0;   // its last line
+};
+
 Story story_of(const View& view, const TorchCrew& crew, const SourceSpeakers& speakers,
                const CaughtExceptions& caught, const FirstEchoes& ended, const TorchRank& rank) {
   Story story;
   std::optional<Told> notice;
-  bool catches = false;    // some of what it raises
-  bool of_a_test = false;  // the last exception, or the one that it was raised upon
+  bool catches = false;  // some of what it raises
+  TestCases cases;
   for (const TorchSaying& saying : rank.said) {
-    if (saying.exception)
-      of_a_test = is_of_a_test(*saying.exception) || (of_a_test && saying.exception->follows);
+    const bool is_of_a_case = cases.raised(saying);
     if (!crew.in_attempt(saying.line) && !crew.in_attempt(saying.last)) continue;
     if (saying.exception && rank.rank < 0 && is_of_the_system(*saying.exception)) continue;
     if (saying.exception && caught.was_caught(rank.rank, saying)) {
@@ -219,7 +239,7 @@ Story story_of(const View& view, const TorchCrew& crew, const SourceSpeakers& sp
       continue;
     }
     Told told{.rank = &rank, .saying = &saying, .match = meaning_of(view, saying)};
-    told.perhaps_caught = saying.exception && (of_a_test || caught.may_have_been_caught(saying));
+    told.perhaps_caught = is_of_a_case || caught.may_have_been_caught(saying);
     told.whose = rank_by_words(told);
     if (told.whose < 0) told.whose = rank.rank >= 0 ? rank.rank : speakers.rank_of(saying.line);
     if (told.match && told.match->signature->weight == Weight::harmless) continue;
@@ -292,6 +312,18 @@ struct CrashGroup {
     });
   }
 };
+
+// "Rank {rank}" of a title, if not exactly one rank is known.
+void name_people(const TorchCrew& crew, const std::set<int>& ranks, std::string& title) {
+  const bool unknown = *ranks.begin() < 0;
+  if (!unknown && ranks.size() == 1) return;
+  const std::string people = ranks.size() > 1 ? crew.people(ranks) : "A rank";
+  for (const auto& [word, instead] :
+       {std::pair<std::string_view, std::string>{"Rank {rank}", people},
+        {"rank {rank}", unknown ? "a rank" : people}})
+    if (const std::size_t at = title.find(word); at != std::string::npos)
+      title.replace(at, word.size(), instead);
+}
 
 void add_lines_of_crash(const View& view, const Told& told, Finding& finding) {
   const auto add = [&](const TorchSaying& saying) {
@@ -379,14 +411,7 @@ Suspicion describe_crash(const View& view, const TorchCrew& crew, const CrashGro
     constexpr std::string_view kSomeRank = "A rank on {host}";
     if (rank >= 0 && title.starts_with(kSomeRank))
       title.replace(0, kSomeRank.size(), crew.people(ranks));
-    if (rank < 0 || ranks.size() > 1) {
-      const std::string people = ranks.size() > 1 ? crew.people(ranks) : "A rank";
-      for (const auto& [word, instead] :
-           {std::pair<std::string_view, std::string>{"Rank {rank}", people},
-            {"rank {rank}", rank < 0 ? "a rank" : people}})
-        if (const std::size_t at = title.find(word); at != std::string::npos)
-          title.replace(at, word.size(), instead);
-    }
+    name_people(crew, ranks, title);
     fields["rank"] = fmt::format("{}", rank);
     finding.title = filled(title, fields);
     finding.severity = signature.severity;
@@ -450,9 +475,16 @@ Suspicion describe_echoes(const View& view, const TorchCrew& crew, const CrashGr
   suspicion.reason_is_told = first.is_notice();
   if (finding.cause == Cause::collective_timeout) suspicion.verdict = Verdict::hang;
   const bool of_peer = first.match && first.match->signature->blames == Blames::peer;
-  finding.title =
-      first.match ? filled(first.match->signature->title, first.match->fields) : first.saying->text;
-  if (ranks != std::set{-1} && !names_a_peer(first))
+  std::string title = first.match ? first.match->signature->title : first.saying->text;
+  Fields fields = first.match ? first.match->fields : Fields();
+  const bool has_place =
+      first.match && !fields.contains("rank") && title.find("ank {rank}") != std::string::npos;
+  if (has_place) {
+    name_people(crew, ranks, title);
+    fields["rank"] = fmt::format("{}", *ranks.begin());
+  }
+  finding.title = first.match ? filled(title, fields) : title;
+  if (ranks != std::set{-1} && !has_place && !names_a_peer(first))
     finding.title += fmt::format(" ({})", crew.people(ranks));
   if (finding.title.size() > kMostTitleBytes) finding.title.resize(kMostTitleBytes);
   finding.severity = Severity::error;

@@ -32,4 +32,8 @@ bool is_of_a_test(const PythonException& exception) {
                              [&](std::string_view file) { return exception.file.ends_with(file); });
 }
 
+bool is_of_a_test_case(const PythonException& exception) {
+  return exception.type == "AssertionError" && exception.file.ends_with("/unittest/case.py");
+}
+
 }  // namespace faultline

@@ -13,5 +13,7 @@ bool is_of_the_code(const PythonException& exception);
 
 // What a test found wrong with what it had measured or compared: the test runner goes on.
 bool is_of_a_test(const PythonException& exception);
+// The same, by a case of unittest, which no program but a test runs.
+bool is_of_a_test_case(const PythonException& exception);
 
 }  // namespace faultline

@@ -249,6 +249,13 @@ KernelPart device_part(const View& view, const KernelDevices& devices,
   return part;
 }
 
+// Whether it printed more after this. Stamps of two logs may be some seconds apart.
+bool went_on_after(const NamedProcess& process, const EventTime& when) {
+  constexpr std::int64_t kApartUs = 60'000'000;
+  const auto passed = microseconds_between(when, process.last);
+  return passed && *passed > kApartUs;
+}
+
 KernelPart process_part(const View& view, const EndedProcesses& ended, const NamedProcesses& named,
                         const KernelSighting& sighting) {
   KernelPart part = host_part(view, sighting.host);
@@ -277,9 +284,14 @@ KernelPart process_part(const View& view, const EndedProcesses& ended, const Nam
       part.key = fmt::format("pid {}", pid);
       return part;
     }
+  const EventTime when = view.job.dated(sighting.first->line);
+  const NamedProcess* process = named.find({.host = sighting.host,
+                                            .source = sighting.first->line.source,
+                                            .pid = pid,
+                                            .first = when,
+                                            .last = when});
   // If its launcher says that it ended otherwise, the kernel means another process.
-  if (const NamedProcess* process = named.find(sighting.host, pid);
-      process != nullptr && !process->ended) {
+  if (process != nullptr && !process->ended && !went_on_after(*process, when)) {
     part.key = fmt::format("pid {}", pid);
     part.standing = Standing::of_the_job;
     part.doubts = {Ground::tied_by_a_number};

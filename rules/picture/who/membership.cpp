@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <set>
 
-#include "rules/picture/who/owner.h"
-
 namespace faultline {
 namespace {
 
@@ -45,26 +43,7 @@ bool Memberships::is_host_without_process(const std::string& host) {
          !process_hosts_->contains(host) && !host.empty();
 }
 
-// A machine may have one name in NCCL's lines and another in its kernel's. The pid of a process and
-// the address of its GPU together show that it is the same one.
-std::optional<std::size_t> Memberships::under_another_name(
-    const std::string& host, const std::string& gpu, const std::set<std::int64_t>& pids) const {
-  if (host.empty() || gpu.empty() || !view_.workers.on(host).empty()) return std::nullopt;
-  std::optional<std::size_t> found;
-  for (const std::int64_t pid : pids) {
-    if (!is_counted_by_host(pid)) continue;
-    for (std::size_t i = 0; i < view_.workers.all.size(); ++i) {
-      const Worker& worker = view_.workers.all[i];
-      if (worker.pid != pid || worker.gpu != gpu) continue;
-      if (found && *found != i) return std::nullopt;
-      found = i;
-    }
-  }
-  return found;
-}
-
-GpuMembership Memberships::of(const std::string& host, const std::string& gpu,
-                              const std::set<std::int64_t>& pids) {
+GpuMembership Memberships::of(const std::string& host, const std::string& gpu) {
   const std::vector<Worker>& workers = view_.workers.all;
   GpuMembership membership;
   if (workers.empty()) {
@@ -77,8 +56,6 @@ GpuMembership Memberships::of(const std::string& host, const std::string& gpu,
     if (workers[i].gpu == gpu) membership.workers.push_back(i);
   }
   using Kind = GpuMembership::Kind;
-  if (const auto worker = under_another_name(host, gpu, pids))
-    return {.kind = Kind::rank, .workers = {*worker}};
   // Two ranks may share a GPU, but two machines cannot have the same name.
   std::set<std::string> machines;
   for (std::size_t i : membership.workers) machines.insert(workers[i].host);

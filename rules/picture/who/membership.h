@@ -1,7 +1,6 @@
 // Whether, and how, a GPU in a kernel log belongs to the job.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <set>
 #include <string>
@@ -31,15 +30,11 @@ class Memberships {
  public:
   explicit Memberships(const View& view) : view_(view) {}
 
-  // `pids`: of the processes on the GPU, as the kernel names them.
-  GpuMembership of(const std::string& host, const std::string& gpu,
-                   const std::set<std::int64_t>& pids = {});
+  GpuMembership of(const std::string& host, const std::string& gpu);
 
  private:
   bool may_have_unseen_ranks(const std::string& host);
   bool is_host_without_process(const std::string& host);
-  std::optional<std::size_t> under_another_name(const std::string& host, const std::string& gpu,
-                                                const std::set<std::int64_t>& pids) const;
 
   const View& view_;
   // Computed at the first use.

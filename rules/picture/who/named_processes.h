@@ -1,5 +1,6 @@
-// The processes of the job that lines name by their pid: labels of launchers, launchers' lines
-// about exits, and NCCL's lines. A kernel line with that pid is about that process.
+// The processes of the job that lines name by their pid: behind a launcher's label, or where a
+// launcher says how they ended. A line of the kernel with that pid is about that process if host
+// and time allow it.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "rules/picture/view.h"
@@ -18,25 +20,34 @@ struct NamedProcess {
   std::string host;               // empty: not known
   std::vector<int> ranks;         // empty: not known
   const LineRef* line = nullptr;  // that names it
-  bool ended = false;             // a launcher said how it ended
+  EventTime first;                // when lines named it
+  EventTime last;
+  bool ended = false;  // a launcher said how it ended
 };
 
-// The hosts whose kernels name a pid.
-using HostsByPid = std::map<std::int64_t, std::set<std::string>>;
+// Lines of a kernel that name a process.
+struct KernelMention {
+  std::string host;  // empty: not known
+  std::uint32_t source = 0;
+  std::int64_t pid = 0;
+  EventTime first;
+  EventTime last;
+};
 
 class NamedProcesses {
  public:
-  // `wanted`: only these processes are looked for.
-  NamedProcesses(const View& view, HostsByPid wanted);
+  explicit NamedProcesses(const View& view);
 
-  // nullptr: no process of the job has this pid on this host, or several may be meant.
-  const NamedProcess* find(const std::string& host, std::int64_t pid) const;
+  // nullptr: no process of the job has this pid there and then, or several may be meant.
+  const NamedProcess* find(const KernelMention& mention) const;
 
  private:
   void add(std::int64_t pid, NamedProcess process);
+  bool may_be_on(const NamedProcess& process, const std::string& host) const;
 
+  const View& view_;
   std::map<std::int64_t, std::optional<NamedProcess>> by_pid_;  // nullopt: several processes
-  HostsByPid hosts_;
+  std::size_t kernels_ = 0;  // the machines of which the job has kernel lines
 };
 
 }  // namespace faultline
