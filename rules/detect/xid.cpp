@@ -119,21 +119,32 @@ const NamedProcess* process_named_by(const View& view, const XidGroup& group,
   return only;
 }
 
+std::optional<Ground> doubt_of(GpuMembership::Kind kind) {
+  using Kind = GpuMembership::Kind;
+  switch (kind) {
+    case Kind::host_unknown:
+      return Ground::host_unknown;
+    case Kind::gpu_unknown:
+      return Ground::gpu_unknown;
+    case Kind::no_ranks:
+      return Ground::ranks_unknown;
+    case Kind::unseen_rank:
+      return Ground::rank_unseen;
+    case Kind::rank:
+    case Kind::bystander:
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
 // How sure it is that this GPU failed and that it matters to the job.
 Sureness sureness_of_xid(const XidGroup& group, const GpuMembership& membership,
                          const NamedProcess* process, bool booted_since) {
-  using Kind = GpuMembership::Kind;
   Sureness sure = is_of(group.cause, Family::software) ? Claim::xid_of_a_program : Claim::xid;
   if (process != nullptr)
     sure.add(Ground::tied_by_a_number);
-  else if (membership.kind == Kind::host_unknown)
-    sure.add(Ground::host_unknown);
-  else if (membership.kind == Kind::gpu_unknown)
-    sure.add(Ground::gpu_unknown);
-  else if (membership.kind == Kind::no_ranks)
-    sure.add(Ground::ranks_unknown);
-  else if (membership.kind == Kind::unseen_rank)
-    sure.add(Ground::rank_unseen);
+  else if (const auto doubt = doubt_of(membership.kind))
+    sure.add(*doubt);
   if (group.main->reading.echo) sure.add(Ground::echo_by_its_words);
   if (group.main->inferred) sure.add(Ground::line_missing);
   if (booted_since) sure.add(Ground::rebooted_since);
