@@ -78,16 +78,6 @@ bool is_of_a_service(const Fact& fact) {
   });
 }
 
-// The pid of the speaker, for what a program says of itself and what it raises. NCCL's lines name
-// their process themselves.
-std::int64_t pid_by_label(const Message& message, const Fact& fact) {
-  const auto* remark = std::get_if<Remark>(&fact);
-  const bool is_its_own = remark != nullptr ? remark->dialect == "torch"
-                                            : std::holds_alternative<PythonException>(fact) ||
-                                                  std::holds_alternative<WatchdogTimeout>(fact);
-  return is_its_own && !message.elsewhere ? message.pid : 0;
-}
-
 }  // namespace
 
 LineReader::LineReader(Timestamp received, std::shared_ptr<const Noteworthy> noteworthy)
@@ -454,11 +444,10 @@ bool LineReader::read_document(const Message& message, const LinePlace& place) {
   // Documents wait for the whole line: one that was cut off may say something else.
   if (line_end_ == LineEnd::missing) return documents_.wants(message.text);
   document_readings_.clear();
-  const bool mine =
-      documents_.read({message.text, place.text, place.number, place.offset, message.host,
-                       message.time, message.rank, message.pid, message.elsewhere,
-                       may_be_cut_row(message.text), message.is_remark},
-                      document_readings_);
+  const bool mine = documents_.read(
+      {message.text, place.text, place.number, place.offset, message.host, message.time,
+       message.rank, message.pid, may_be_cut_row(message.text), message.is_remark},
+      document_readings_);
   keep_document_readings(message, place);
   batch_.skipped += documents_.take_given_up();
   if (!mine || documents_.dialect().empty()) return mine;
@@ -475,11 +464,7 @@ void LineReader::keep_document_readings(const Message& message, const LinePlace&
       continue;
     }
     const KeptLine& line = *told.line;
-    keep_readings({.text = line.text,
-                   .host = line.host,
-                   .time = line.time,
-                   .rank = line.rank,
-                   .pid = line.pid},
+    keep_readings({.text = line.text, .host = line.host, .time = line.time, .rank = line.rank},
                   {line.number, line.offset, line.text});
   }
 }
@@ -605,9 +590,9 @@ void LineReader::keep_readings(const Message& message, const LinePlace& place) {
     if (sxid) sxid->repeated *= message.repeated;
     const std::string_view host =
         reading.host.empty() ? message.host : std::string_view(reading.host);
-    const std::int64_t pid = reading.pid != 0 ? reading.pid : pid_by_label(message, reading.fact);
     keep_fact(
-        std::move(reading.fact), calls_.speaker(batch_, host, pid, reading.device, message.rank),
+        std::move(reading.fact),
+        calls_.speaker(batch_, host, reading.pid, reading.device, message.rank),
         reading.time ? EventTime::at(*reading.time, std::chrono::seconds(1), true) : message.time,
         place);
   }
@@ -659,9 +644,7 @@ void LineReader::keep_remark(const Message& message, const LinePlace& place,
 }
 
 void LineReader::keep_said(Remark&& remark, const Message& message, const LinePlace& place) {
-  Fact fact(std::move(remark));
-  const std::int64_t pid = pid_by_label(message, fact);
-  keep_fact(std::move(fact), calls_.speaker(batch_, message.host, pid, -1, message.rank),
+  keep_fact(std::move(remark), calls_.speaker(batch_, message.host, 0, -1, message.rank),
             message.time, place);
 }
 

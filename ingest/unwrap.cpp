@@ -330,7 +330,6 @@ void Unwrapper::Impl::give(const Peeled& line, int nesting) {
                        .time = said.time,
                        .rank = said.rank,
                        .pid = said.pid,
-                       .elsewhere = said.elsewhere,
                        .repeated = said.repeated,
                        .from_user_space = said.from_user_space,
                        .from_kernel = said.in_kernel && !said.from_user_space,

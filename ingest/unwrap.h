@@ -19,7 +19,6 @@ struct Message {
   EventTime time;
   int rank = -1;                 // the global one, from a launcher's prefix
   std::int64_t pid = 0;          // from a launcher's prefix; 0: it names none
-  bool elsewhere = false;        // the process with that pid runs on another host
   int repeated = 1;              // "message repeated 3 times"
   bool from_user_space = false;  // kernel framing says that a program wrote it, not the kernel
   bool from_kernel = false;      // the framing says that the kernel wrote it

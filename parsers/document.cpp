@@ -26,7 +26,6 @@ void KeptLine::keep(const DocumentLine& line) {
   host = line.host;
   rank = line.rank;
   time = line.time;
-  pid = line.elsewhere ? 0 : line.pid;
 }
 
 void KeptLine::save(SavedBytesWriter& saved) const {

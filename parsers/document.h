@@ -30,7 +30,6 @@ struct DocumentLine {
   EventTime time = {};
   int rank = -1;
   std::int64_t pid = 0;    // 0: the wrapping names none
-  bool elsewhere = false;  // the process with that pid runs on another host
   bool cut = false;        // the source ended within the line: more of it may be missing
   bool is_remark = false;  // the logger's level is information or warning, not error
 };
@@ -43,7 +42,6 @@ struct KeptLine {
   std::string host;
   int rank = -1;
   EventTime time;
-  std::int64_t pid = 0;  // of a process on this host. Not saved.
 
   void keep(const DocumentLine& line);
   void save(SavedBytesWriter& saved) const;

@@ -128,8 +128,7 @@ bool peel_ray(Peeled& line) {
   if (!rest.empty() && !take(rest, ' ')) return false;
   if (const int of_engine = rank_in_engine(actor); of_engine >= 0) line.rank = of_engine;
   line.pid = number;
-  // The address is not the name that other sources give that node.
-  line.elsewhere = !after_pid.empty();
+  // The address says on which node it ran, but is not the name that other sources give that node.
   line.text = rest;
   line.labelled = true;
   take_off_ray_count(line);

@@ -16,8 +16,7 @@ struct Peeled {
   EventTime time;
   bool year_assumed = false;  // its stamp has no year
   int rank = -1;
-  std::int64_t pid = 0;    // as a launcher's label names it
-  bool elsewhere = false;  // that label says that the process runs on another host
+  std::int64_t pid = 0;  // as a launcher's label names it
   int repeated = 1;
   bool from_user_space = false;
   bool in_kernel = false;  // the rest is a kernel's message: no launcher has labelled that

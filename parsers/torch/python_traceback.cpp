@@ -31,9 +31,7 @@ constexpr std::string_view kIgnored = "Exception ignored ";
 constexpr std::string_view kOfProcess = "-- Process ";
 constexpr std::string_view kTerminated = "terminated with the following error:";
 
-// Flags of the saved form: a pid follows; it is that of a process on this host.
-constexpr std::int64_t kWithPid = 128;
-constexpr std::int64_t kOnThisHost = 256;
+constexpr std::int64_t kWithPid = 128;  // a flag of the saved form: a pid follows
 constexpr std::size_t kMostSpeakers = 4096;
 constexpr std::size_t kMostLastLines = 4;     // at the end of a traceback: two frames with code
 constexpr std::size_t kMostTextBytes = 1024;  // in a line or a message
@@ -296,8 +294,7 @@ class Tracebacks : public Document {
       saved.text(key.host);
       saved.number((open.in_frames ? 1 : 0) | (open.after_frame ? 2 : 0) | (open.follows ? 4 : 0) |
                    (open.original ? 8 : 0) | (open.ignored ? 16 : 0) | (open.over ? 32 : 0) |
-                   (open.headless ? 64 : 0) | (key.pid != 0 ? kWithPid : 0) |
-                   (open.raised.pid != 0 ? kOnThisHost : 0));
+                   (open.headless ? 64 : 0) | (key.pid != 0 ? kWithPid : 0));
       if (key.pid != 0) saved.number(key.pid);
       saved.text(open.file);
       saved.number(open.file_line);
@@ -320,7 +317,6 @@ class Tracebacks : public Document {
       Key key{.rank = saved.small_number(), .host = std::string(saved.text())};
       const std::int64_t flags = saved.number();
       if ((flags & kWithPid) != 0) key.pid = saved.number();
-      const std::int64_t pid = key.pid;
       Open& open = open_[std::move(key)];
       open.in_frames = (flags & 1) != 0;
       open.after_frame = (flags & 2) != 0;
@@ -343,7 +339,6 @@ class Tracebacks : public Document {
       open.type = saved.text();
       open.message = saved.text();
       open.raised.restore(saved);
-      if ((flags & kOnThisHost) != 0) open.raised.pid = pid;
     }
   }
 
@@ -358,10 +353,10 @@ class Tracebacks : public Document {
   using Opens = std::map<Key, Open>;
 
   // Ray prints what several workers say only once, so a traceback may go on behind the label of
-  // another worker.
+  // another worker, or without a label.
   Key key_of(const DocumentLine& line, std::string_view text) const {
     Key key{line.rank, std::string(line.host), line.pid};
-    if (line.pid == 0 || open_.contains(key) || begins_traceback(text)) return key;
+    if (open_.contains(key) || begins_traceback(text)) return key;
     const auto is_like_it = [&](const auto& open) {
       return open.first.rank == key.rank && open.first.host == key.host;
     };
@@ -468,8 +463,7 @@ class Tracebacks : public Document {
                             .offset = open.raised.offset,
                             .host = open.raised.host,
                             .time = open.raised.time,
-                            .rank = open.raised.rank,
-                            .pid = open.raised.pid};
+                            .rank = open.raised.rank};
     const std::size_t first = readings.size();
     give(open, raised, line, readings);
     for (std::size_t i = first; i < readings.size(); ++i) readings[i].line = open.raised;

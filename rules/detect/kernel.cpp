@@ -64,11 +64,10 @@ std::vector<KernelGroup> groups_of(const View& view, const KernelSightings& sigh
   std::vector<KernelGroup> groups;
   const Reasons reasons(sightings);
   const EndedProcesses ended(view, sightings.all);
-  const NamedProcesses named(view);
   for (const KernelSighting& sighting : sightings.all) {
     if (!reasons.is_cause(sighting) || !sighting.counts() || was_held_up(sighting, sightings.all))
       continue;
-    KernelPart part = part_of(view, sightings.devices, ended, named, sighting);
+    KernelPart part = part_of(view, sightings.devices, ended, sighting);
     std::string key =
         fmt::format("{}\n{}\n{}", sighting.signature->cause, machine_of(sighting), part.key);
     const auto [at, is_new] = known.try_emplace(std::move(key), groups.size());

@@ -16,7 +16,6 @@
 #include "rules/picture/read/xid_bursts.h"
 #include "rules/picture/when/resets.h"
 #include "rules/picture/who/membership.h"
-#include "rules/picture/who/named_processes.h"
 #include "rules/picture/who/owner.h"
 
 namespace faultline {
@@ -76,19 +75,13 @@ Phase phase_of(const View& view, const XidGroup& group, const std::vector<int>& 
   return shared.value_or(Phase::during);
 }
 
-// As the kernel names them.
-std::set<std::int64_t> pids_of(const XidGroup& group) {
-  std::set<std::int64_t> pids;
-  for (const ReadXid* xid : group.xids)
-    pids.insert(xid->incident->pids.begin(), xid->incident->pids.end());
-  return pids;
-}
-
 // Whether it names no process, names the process of a rank, or is on the GPU of a rank that
 // stopped.
 bool is_tied(const View& view, const XidGroup& group,
              const std::vector<GpuMembership>& memberships) {
-  const std::set<std::int64_t> pids = pids_of(group);
+  std::set<std::int64_t> pids;
+  for (const ReadXid* xid : group.xids)
+    pids.insert(xid->incident->pids.begin(), xid->incident->pids.end());
   for (const GpuMembership& membership : memberships)
     for (const std::size_t worker : membership.workers)
       if (pids.empty() || pids.contains(view.workers.all[worker].pid) ||
@@ -97,54 +90,15 @@ bool is_tied(const View& view, const XidGroup& group,
   return false;
 }
 
-// The process of the job that the Xids name, if nothing else says whose GPU it is. nullptr: none,
-// or several.
-const NamedProcess* process_named_by(const View& view, const XidGroup& group,
-                                     const GpuMembership& membership,
-                                     const NamedProcesses& processes) {
-  using Kind = GpuMembership::Kind;
-  if (membership.kind == Kind::bystander || membership.kind == Kind::rank) return nullptr;
-  if (!membership.workers.empty()) return nullptr;
-  const NamedProcess* only = nullptr;
-  for (const ReadXid* xid : group.xids)
-    for (const std::int64_t pid : xid->incident->pids) {
-      const NamedProcess* process = processes.find({.host = group.host,
-                                                    .source = xid->incident->source,
-                                                    .pid = pid,
-                                                    .first = view.job.dated(xid->incident->first),
-                                                    .last = view.job.dated(xid->incident->last)});
-      if (process == nullptr || (only != nullptr && process != only)) return nullptr;
-      only = process;
-    }
-  return only;
-}
-
-std::optional<Ground> doubt_of(GpuMembership::Kind kind) {
-  using Kind = GpuMembership::Kind;
-  switch (kind) {
-    case Kind::host_unknown:
-      return Ground::host_unknown;
-    case Kind::gpu_unknown:
-      return Ground::gpu_unknown;
-    case Kind::no_ranks:
-      return Ground::ranks_unknown;
-    case Kind::unseen_rank:
-      return Ground::rank_unseen;
-    case Kind::rank:
-    case Kind::bystander:
-      return std::nullopt;
-  }
-  return std::nullopt;
-}
-
 // How sure it is that this GPU failed and that it matters to the job.
 Sureness sureness_of_xid(const XidGroup& group, const GpuMembership& membership,
-                         const NamedProcess* process, bool booted_since) {
+                         bool booted_since) {
+  using Kind = GpuMembership::Kind;
   Sureness sure = is_of(group.cause, Family::software) ? Claim::xid_of_a_program : Claim::xid;
-  if (process != nullptr)
-    sure.add(Ground::tied_by_a_number);
-  else if (const auto doubt = doubt_of(membership.kind))
-    sure.add(*doubt);
+  if (membership.kind == Kind::host_unknown) sure.add(Ground::host_unknown);
+  if (membership.kind == Kind::gpu_unknown) sure.add(Ground::gpu_unknown);
+  if (membership.kind == Kind::no_ranks) sure.add(Ground::ranks_unknown);
+  if (membership.kind == Kind::unseen_rank) sure.add(Ground::rank_unseen);
   if (group.main->reading.echo) sure.add(Ground::echo_by_its_words);
   if (group.main->inferred) sure.add(Ground::line_missing);
   if (booted_since) sure.add(Ground::rebooted_since);
@@ -302,7 +256,9 @@ void weigh_repeats(const View& view, const XidGroup& group, bool others_fault,
 void name_other_program(const View& view, const XidGroup& group, Suspicion& suspicion) {
   Finding& finding = suspicion.finding;
   if (group.cause != kProgram || finding.subject.ranks.empty()) return;
-  const std::set<std::int64_t> pids = pids_of(group);
+  std::set<std::int64_t> pids;
+  for (const ReadXid* xid : group.xids)
+    pids.insert(xid->incident->pids.begin(), xid->incident->pids.end());
   if (pids.empty()) return;
   const Owner owner = owner_of_process(view, group.host, pids);
   if (owner != Owner::host && owner != Owner::bystander) return;
@@ -355,12 +311,11 @@ void gather_evidence(const View& view, const XidGroup& group, Finding& finding) 
 }
 
 Suspicion describe_xid(const View& view, const XidGroup& group, Memberships& members,
-                       const NamedProcesses& processes, bool others_fault = false) {
+                       bool others_fault = false) {
   std::vector<GpuMembership> memberships;
   for (const std::string& gpu : group.gpus) memberships.push_back(members.of(group.host, gpu));
   const GpuMembership& best = *std::ranges::min_element(
       memberships, {}, [](const GpuMembership& m) { return static_cast<int>(m.kind); });
-  const NamedProcess* process = process_named_by(view, group, best, processes);
 
   Suspicion suspicion;
   suspicion.since = group.since;
@@ -379,7 +334,7 @@ Suspicion describe_xid(const View& view, const XidGroup& group, Memberships& mem
     if (auto time = xid->last.wall(); time && time > finding.last_seen) finding.last_seen = time;
   }
   finding.count = std::max<std::uint64_t>(finding.count, 1);
-  suspicion.sure = sureness_of_xid(group, best, process, booted_since);
+  suspicion.sure = sureness_of_xid(group, best, booted_since);
   gather_evidence(view, group, finding);
 
   std::set<std::string> hosts;
@@ -396,10 +351,6 @@ Suspicion describe_xid(const View& view, const XidGroup& group, Memberships& mem
   if (memberships.size() == 1 && best.workers.size() == 1)
     if (const LineRef* line = line_that_ties(view, view.workers.all[best.workers.front()]))
       finding.evidence.push_back(view.evidence(*line));
-  if (process != nullptr) {
-    ranks.insert(process->ranks.begin(), process->ranks.end());
-    finding.evidence.push_back(view.evidence(*process->line));
-  }
   const std::string named_host = hosts.empty() ? std::string() : *hosts.begin();
   finding.subject = {{hosts.begin(), hosts.end()}, {ranks.begin(), ranks.end()}, {}, {}, {}};
   for (const std::string& gpu : group.gpus)
@@ -411,16 +362,16 @@ Suspicion describe_xid(const View& view, const XidGroup& group, Memberships& mem
   const bool apart = std::ranges::all_of(memberships, [](const GpuMembership& membership) {
     return membership.kind == GpuMembership::Kind::bystander || membership.is_open();
   });
-  finding.part_of_job = process != nullptr || !apart;
+  finding.part_of_job = !apart;
   place_in_time(view,
                 {.phase = phase_of(view, group, finding.subject.ranks),
                  .host = group.host,
-                 .tied = process != nullptr || is_tied(view, group, memberships)},
+                 .tied = is_tied(view, group, memberships)},
                 suspicion);
   if (group.is_root && group.bursts.back()->recovery == kRecovered)
     finding.title += ", and was reset since";
-  suspicion.needs_effect |= process == nullptr && best.kind == GpuMembership::Kind::unseen_rank;
-  if (process == nullptr) name_other_program(view, group, suspicion);
+  suspicion.needs_effect |= best.kind == GpuMembership::Kind::unseen_rank;
+  name_other_program(view, group, suspicion);
   name_reset(view, group, suspicion);
   name_upkeep(group, suspicion);
   weigh_repeats(view, group, others_fault, suspicion);
@@ -479,12 +430,11 @@ std::vector<Suspicion> find_xids(const View& view) {
   const auto programs = std::ranges::count_if(
       current, [](const auto& entry) { return entry.second.cause == kProgram; });
   Memberships members(view);
-  const NamedProcesses processes(view);
   for (const auto& [key, group] : current)
-    found.push_back(describe_xid(view, group, members, processes, programs > 1));
+    found.push_back(describe_xid(view, group, members, programs > 1));
   // If it also happened in the job, the finding of the job covers it.
   for (const auto& [key, group] : past)
-    if (!current.contains(key)) found.push_back(describe_xid(view, group, members, processes));
+    if (!current.contains(key)) found.push_back(describe_xid(view, group, members));
   spare_what_was_outlived(view, found);
   tell_past_offences(view, found);
   return found;

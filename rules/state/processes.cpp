@@ -28,10 +28,7 @@ bool of_nccl(const Fact& fact) {
 void Processes::apply(std::uint32_t source, const Source& origin, const Batch& batch,
                       const Event& event) {
   const Speaker& speaker = batch.speakers[event.speaker];
-  if (speaker.pid == 0) return;
-  if (!of_nccl(event.fact))
-    return hear_labelled({source, event.line, event.offset, event.time, event.text}, origin,
-                         speaker);
+  if (speaker.pid == 0 || !of_nccl(event.fact)) return;
   ProcessKey key = process_of(origin, speaker);
   auto known = known_.find(key);
   if (known == known_.end()) {
@@ -53,19 +50,6 @@ void Processes::apply(std::uint32_t source, const Source& origin, const Batch& b
     seen.connected |= step->step != "bootstrap";
   if (const auto* setting = std::get_if<Setting>(&event.fact))
     seen.prints_init |= setting->group == "interface" && setting->name == "bootstrap";
-}
-
-void Processes::hear_labelled(const LineRef& line, const Source& origin, const Speaker& speaker) {
-  ProcessKey key = process_of(origin, speaker);
-  auto known = labelled_.find(key);
-  if (known == labelled_.end()) {
-    if (labelled_.size() == kMostProcesses) return;
-    known = labelled_.emplace(std::move(key), LabelledProcess{.pid = speaker.pid}).first;
-    known->second.host = short_host(speaker.host);
-    known->second.first = line;
-  }
-  if (known->second.rank < 0) known->second.rank = speaker.rank;
-  known->second.last = line;
 }
 
 const ProcessSeen* Processes::find(const ProcessKey& process) const {

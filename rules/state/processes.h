@@ -1,5 +1,4 @@
-// Processes: all that printed lines of NCCL, even without a communicator; and those that a
-// launcher's label names by their pid.
+// Processes: all that printed lines of NCCL, even without a communicator.
 #pragma once
 
 #include <cstddef>
@@ -28,15 +27,6 @@ struct ProcessSeen {
   LineRef last;  // the last line about its startup
 };
 
-// A process that printed lines behind a label with its pid.
-struct LabelledProcess {
-  std::string host;  // as its lines name it; empty: that of the source
-  std::int64_t pid = 0;
-  int rank = -1;  // from the label
-  LineRef first;
-  LineRef last;
-};
-
 class Processes {
  public:
   void apply(std::uint32_t source, const Source& origin, const Batch& batch, const Event& event);
@@ -46,14 +36,9 @@ class Processes {
   const All& all() const { return all_; }
   const ProcessSeen* find(const ProcessKey& process) const;  // nullptr: not seen
 
-  const std::map<ProcessKey, LabelledProcess>& labelled() const { return labelled_; }
-
  private:
-  void hear_labelled(const LineRef& line, const Source& origin, const Speaker& speaker);
-
   All all_;
   std::map<ProcessKey, std::size_t> known_;
-  std::map<ProcessKey, LabelledProcess> labelled_;
 };
 
 }  // namespace faultline

@@ -64,24 +64,35 @@ TEST(LittleSaid, WhatARunnerRaisesUponATestsFindingEndsNoRankEither) {
   EXPECT_LT(confidence_of(pasted(raised(of_a_test, upon))), 0.65);
   EXPECT_GT(confidence_of(pasted(raised(of_a_test, ""))), 0.65);
   EXPECT_GT(confidence_of(pasted(raised("/srv/checks/limits.py", upon))), 0.65);
+  // An error that says why stands, whatever it was raised upon.
+  EXPECT_GT(confidence_of(pasted(raised(of_a_test, upon +
+                                                       "Traceback (most recent call last):\n"
+                                                       "  File \"/srv/t.py\", line 9, in f\n"
+                                                       "torch.OutOfMemoryError: CUDA out of "
+                                                       "memory. Tried to allocate 2.00 GiB\n" +
+                                                       upon))),
+            0.65);
   // A program may compare values while it trains.
   EXPECT_GT(confidence_of(pasted(raised("/usr/lib/python3.11/torch/testing/_comparison.py", upon))),
             0.65);
 }
 
 TEST(LittleSaid, ATitleNamesTheRankAlsoWhereTheErrorGivesNoReason) {
-  const auto failed = [](const char* label) {
+  const auto failed = [](const char* label, const char* error = "unknown error") {
     return fmt::format(
         "{0}Traceback (most recent call last):\n"
         "{0}  File \"/srv/bench/run.py\", line 31, in step\n"
         "{0}    torch.cuda.synchronize()\n"
-        "{0}torch.AcceleratorError: CUDA error: unknown error\n",
-        label);
+        "{0}torch.AcceleratorError: CUDA error: {1}\n",
+        label, error);
   };
   EXPECT_THAT(title_of(pasted(failed("[rank3]: "))), testing::StartsWith("Rank 3 ended at a CUDA"));
   EXPECT_THAT(title_of(pasted(failed(""))), testing::StartsWith("A rank ended at a CUDA"));
   EXPECT_THAT(title_of(pasted(failed("[rank3]: ") + failed("[rank4]: "))),
               testing::StartsWith("Ranks 3, 4 ended at a CUDA"));
+  EXPECT_THAT(title_of(pasted(failed("[rank3]: ", "unspecified launch failure") +
+                              failed("[rank4]: ", "unspecified launch failure"))),
+              testing::StartsWith("A kernel of ranks 3, 4 failed"));
 }
 
 TEST(LittleSaid, ARankWaitsSinceATimeWithoutAZoneWhereTheLogNamesNone) {

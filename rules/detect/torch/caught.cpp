@@ -47,6 +47,11 @@ std::string_view file_of_frame(std::string_view line) {
   return line.substr(0, line.find('"'));
 }
 
+std::uint64_t last_line_of(const TorchSaying& saying) {
+  const auto& lines = saying.exception->lines;
+  return lines.empty() ? saying.line.line : std::max(saying.line.line, lines.back().line);
+}
+
 // "[INFO:trainer] Traceback (most recent call last):": the program itself says that it is no error.
 bool is_logged_as_no_error(const TorchSaying& saying) {
   constexpr std::array<std::string_view, 4> kLevels = {"INFO", "WARNING", "WARN", "DEBUG"};
@@ -117,11 +122,6 @@ bool is_of_the_system(const PythonException& exception) {
     if (const std::string_view file = file_of_frame(line.text); !file.empty())
       return is_file_of_the_system(file);
   return false;
-}
-
-std::uint64_t last_line_of(const TorchSaying& saying) {
-  const auto& lines = saying.exception->lines;
-  return lines.empty() ? saying.line.line : std::max(saying.line.line, lines.back().line);
 }
 
 CaughtExceptions::CaughtExceptions(const View& view, const TorchCrew& crew,

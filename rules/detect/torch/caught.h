@@ -13,9 +13,6 @@ namespace faultline {
 // system, as the exceptions of a host's services do that stand in its syslog.
 bool is_of_the_system(const PythonException& exception);
 
-// Of an exception, as it was raised first.
-std::uint64_t last_line_of(const TorchSaying& saying);
-
 class CaughtExceptions {
  public:
   CaughtExceptions(const View& view, const TorchCrew& crew, const SourceSpeakers& speakers);

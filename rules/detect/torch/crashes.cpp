@@ -203,25 +203,21 @@ bool says_that_a_step_ended(const Told& told) {
                         told.match->signature->id == "torch.child_failed");
 }
 
-// What a unit test finds wrong, and what its runner raises upon that. Neither ends a rank.
+// Finds what a unit test found wrong, and what its runner raised upon that. Takes the exceptions of
+// a rank in their order.
 class TestCases {
  public:
-  // Whether this was raised so. Takes the sayings of a rank in their order.
-  bool raised(const TorchSaying& saying) {
-    constexpr std::uint64_t kMostBetween = 6;  // lines between two tracebacks of a chain
+  bool is_from_a_case(const TorchSaying& saying) {
     if (!saying.exception) return false;
-    const PythonException& exception = *saying.exception;
-    const std::uint64_t begin =
-        exception.lines.empty() ? saying.line.line : exception.lines.front().line;
-    const bool is_next = begin > end_ && begin - end_ <= kMostBetween;
-    is_of_one_ = is_of_a_test_case(exception) || (is_of_one_ && exception.follows && is_next);
-    end_ = std::max(saying.last.line, last_line_of(saying));
-    return is_of_one_;
+    const bool goes_on = from_a_case_ && saying.exception->follows && saying.line.source == source_;
+    from_a_case_ = is_of_a_test_case(*saying.exception) || goes_on;
+    source_ = saying.line.source;
+    return from_a_case_;
   }
 
  private:
-  bool is_of_one_ = false;  // what was raised last
-  std::uint64_t end_ = 0;   // its last line
+  bool from_a_case_ = false;  // the exception before
+  std::uint32_t source_ = 0;
 };
 
 Story story_of(const View& view, const TorchCrew& crew, const SourceSpeakers& speakers,
@@ -231,7 +227,7 @@ Story story_of(const View& view, const TorchCrew& crew, const SourceSpeakers& sp
   bool catches = false;  // some of what it raises
   TestCases cases;
   for (const TorchSaying& saying : rank.said) {
-    const bool is_of_a_case = cases.raised(saying);
+    const bool is_from_a_case = cases.is_from_a_case(saying);
     if (!crew.in_attempt(saying.line) && !crew.in_attempt(saying.last)) continue;
     if (saying.exception && rank.rank < 0 && is_of_the_system(*saying.exception)) continue;
     if (saying.exception && caught.was_caught(rank.rank, saying)) {
@@ -239,7 +235,8 @@ Story story_of(const View& view, const TorchCrew& crew, const SourceSpeakers& sp
       continue;
     }
     Told told{.rank = &rank, .saying = &saying, .match = meaning_of(view, saying)};
-    told.perhaps_caught = is_of_a_case || caught.may_have_been_caught(saying);
+    const bool is_sure = told.match && told.match->signature->weight == Weight::cause;
+    told.perhaps_caught = (is_from_a_case && !is_sure) || caught.may_have_been_caught(saying);
     told.whose = rank_by_words(told);
     if (told.whose < 0) told.whose = rank.rank >= 0 ? rank.rank : speakers.rank_of(saying.line);
     if (told.match && told.match->signature->weight == Weight::harmless) continue;
@@ -272,7 +269,6 @@ Story story_of(const View& view, const TorchCrew& crew, const SourceSpeakers& sp
       if (told.match) story.cause->match = std::move(told.match);
       continue;
     }
-    const bool is_sure = told.match && told.match->signature->weight == Weight::cause;
     if (rank.rank < 0 && !is_sure && was_ended_before(ended, told)) continue;
     const bool follows = told.is_echo() || !story.echoes.empty() ||
                          (!told.match && timed_out_before(rank, saying.line));
@@ -318,9 +314,11 @@ void name_people(const TorchCrew& crew, const std::set<int>& ranks, std::string&
   const bool unknown = *ranks.begin() < 0;
   if (!unknown && ranks.size() == 1) return;
   const std::string people = ranks.size() > 1 ? crew.people(ranks) : "A rank";
+  std::string in_sentence = people;
+  in_sentence.front() = people.front() == 'R' ? 'r' : 'a';
   for (const auto& [word, instead] :
        {std::pair<std::string_view, std::string>{"Rank {rank}", people},
-        {"rank {rank}", unknown ? "a rank" : people}})
+        {"rank {rank}", in_sentence}})
     if (const std::size_t at = title.find(word); at != std::string::npos)
       title.replace(at, word.size(), instead);
 }

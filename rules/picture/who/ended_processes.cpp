@@ -1,8 +1,8 @@
 #include "rules/picture/who/ended_processes.h"
 
 #include <algorithm>
+#include <cstdlib>
 
-#include "rules/picture/when/one_moment.h"
 #include "rules/picture/who/owner.h"
 
 namespace faultline {
@@ -16,6 +16,16 @@ bool fits(Cause cause, int signal) {
   if (cause == Cause::host_oom_killed) return signal == kKill;
   return cause == Cause::software_rank_crashed &&
          std::ranges::find(kFaults, signal) != std::ranges::end(kFaults);
+}
+
+// Launchers check every few seconds, and print their tables when all processes have ended. If only
+// one stamp has a zone, the other may be in any.
+bool may_be_one_moment(const EventTime& kernels, const EventTime& launchers) {
+  constexpr std::int64_t kLongestUs = std::int64_t{10} * 60 * 1'000'000;
+  constexpr std::int64_t kZonesUs = std::int64_t{14} * 3600 * 1'000'000;
+  if (!kernels.wall_us || !launchers.wall_us) return true;
+  const std::int64_t apart = std::abs(*launchers.wall_us - *kernels.wall_us);
+  return apart <= kLongestUs + (kernels.zone_assumed == launchers.zone_assumed ? 0 : kZonesUs);
 }
 
 }  // namespace

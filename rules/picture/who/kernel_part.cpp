@@ -249,14 +249,7 @@ KernelPart device_part(const View& view, const KernelDevices& devices,
   return part;
 }
 
-// Whether it printed more after this. Stamps of two logs may be some seconds apart.
-bool went_on_after(const NamedProcess& process, const EventTime& when) {
-  constexpr std::int64_t kApartUs = 60'000'000;
-  const auto passed = microseconds_between(when, process.last);
-  return passed && *passed > kApartUs;
-}
-
-KernelPart process_part(const View& view, const EndedProcesses& ended, const NamedProcesses& named,
+KernelPart process_part(const View& view, const EndedProcesses& ended,
                         const KernelSighting& sighting) {
   KernelPart part = host_part(view, sighting.host);
   const std::int64_t pid = sighting.pid();
@@ -284,21 +277,6 @@ KernelPart process_part(const View& view, const EndedProcesses& ended, const Nam
       part.key = fmt::format("pid {}", pid);
       return part;
     }
-  const EventTime when = view.job.dated(sighting.first->line);
-  const NamedProcess* process = named.find({.host = sighting.host,
-                                            .source = sighting.first->line.source,
-                                            .pid = pid,
-                                            .first = when,
-                                            .last = when});
-  // If its launcher says that it ended otherwise, the kernel means another process.
-  if (process != nullptr && !process->ended && !went_on_after(*process, when)) {
-    part.key = fmt::format("pid {}", pid);
-    part.standing = Standing::of_the_job;
-    part.doubts = {Ground::tied_by_a_number};
-    part.subject.ranks = process->ranks;
-    part.tie = process->line;
-    return part;
-  }
   if (sighting.signature->blames == Blames::process) {
     part.standing = Standing::perhaps;
     if (!view.workers.all.empty()) part.doubts.push_back(Ground::process_unknown);
@@ -319,7 +297,7 @@ KernelPart whole_host(const View& view, const std::string& host) {
 }
 
 KernelPart part_of(const View& view, const KernelDevices& devices, const EndedProcesses& ended,
-                   const NamedProcesses& named, const KernelSighting& sighting) {
+                   const KernelSighting& sighting) {
   switch (sighting.signature->blames) {
     case Blames::gpu:
     case Blames::pci:
@@ -338,7 +316,7 @@ KernelPart part_of(const View& view, const KernelDevices& devices, const EndedPr
     }
     default:
       if (sighting.signature->cause == Cause::host_down) return whole_host(view, sighting.host);
-      return process_part(view, ended, named, sighting);
+      return process_part(view, ended, sighting);
   }
 }
 

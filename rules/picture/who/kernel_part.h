@@ -7,7 +7,6 @@
 
 #include "rules/picture/read/kernel_sightings.h"
 #include "rules/picture/who/ended_processes.h"
-#include "rules/picture/who/named_processes.h"
 
 namespace faultline {
 
@@ -29,7 +28,7 @@ struct KernelPart {
 };
 
 KernelPart part_of(const View& view, const KernelDevices& devices, const EndedProcesses& ended,
-                   const NamedProcesses& named, const KernelSighting& sighting);
+                   const KernelSighting& sighting);
 
 // The host with all of the job's ranks on it.
 KernelPart whole_host(const View& view, const std::string& host);
