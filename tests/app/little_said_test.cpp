@@ -93,6 +93,10 @@ TEST(LittleSaid, ATitleNamesTheRankAlsoWhereTheErrorGivesNoReason) {
   EXPECT_THAT(title_of(pasted(failed("[rank3]: ", "unspecified launch failure") +
                               failed("[rank4]: ", "unspecified launch failure"))),
               testing::StartsWith("A kernel of ranks 3, 4 failed"));
+  std::string many;
+  for (int rank = 0; rank < 12; ++rank)
+    many += failed(fmt::format("[rank{}]: ", rank).c_str(), "unspecified launch failure");
+  EXPECT_THAT(title_of(pasted(many)), testing::StartsWith("A kernel of 12 ranks failed"));
 }
 
 TEST(LittleSaid, ARankWaitsSinceATimeWithoutAZoneWhereTheLogNamesNone) {

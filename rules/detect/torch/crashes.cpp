@@ -315,7 +315,8 @@ void name_people(const TorchCrew& crew, const std::set<int>& ranks, std::string&
   if (!unknown && ranks.size() == 1) return;
   const std::string people = ranks.size() > 1 ? crew.people(ranks) : "A rank";
   std::string in_sentence = people;
-  in_sentence.front() = people.front() == 'R' ? 'r' : 'a';
+  if (in_sentence.front() == 'R' || in_sentence.front() == 'A')
+    in_sentence.front() = static_cast<char>(in_sentence.front() - 'A' + 'a');
   for (const auto& [word, instead] :
        {std::pair<std::string_view, std::string>{"Rank {rank}", people},
         {"rank {rank}", in_sentence}})
