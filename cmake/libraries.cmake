@@ -23,6 +23,8 @@ find_package(PkgConfig REQUIRED)
 pkg_check_modules(re2 REQUIRED IMPORTED_TARGET re2)
 pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)
+pkg_check_modules(protobuf REQUIRED IMPORTED_TARGET protobuf-lite)
+pkg_check_modules(snappy REQUIRED IMPORTED_TARGET snappy)
 
 if(NOT FAULTLINE_PORTABLE)
   find_package(fmt REQUIRED)

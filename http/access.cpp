@@ -83,6 +83,8 @@ std::string job_of(const Request& request, const Route& route, std::string_view 
   if (!takes_job) return {};
   if (auto job = request.query.text("job")) return std::move(*job);
   // A question without a name is about all jobs; an upload without one goes to the default job.
+  // Messages that are pushed may name their jobs themselves, which push.cpp looks at.
+  if (route.tells == Tells::of_those_it_may) return {};
   return std::string(route.needs.any_of({Scope::ingest}) ? default_job : std::string_view());
 }
 
@@ -132,8 +134,8 @@ std::variant<const Token*, Problem> who_asks(const Request& request, const Token
 
 std::string secret_of(const Request& request) {
   std::string_view value = request.header("Authorization");
-  if (take_scheme(value, "Bearer")) return std::string(value);
-  if (!take_scheme(value, "Basic")) return {};
+  if (take_scheme(value, "Bearer") || take_scheme(value, "Splunk")) return std::string(value);
+  if (!take_scheme(value, "Basic") && !take_scheme(value, "ApiKey")) return {};
   const std::string pair = from_base64(value);
   const std::size_t colon = pair.find(':');
   return colon == std::string::npos ? std::string() : pair.substr(colon + 1);

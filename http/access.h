@@ -55,8 +55,8 @@ class Access {
   mutable std::map<std::string, Allowance, std::less<>> allowances_;  // of tokens with a rate
 };
 
-// The secret of a request: its bearer token or, for senders that know nothing else, its Basic
-// password; empty if it has none.
+// The secret of a request: its bearer token, Splunk's token or, for senders that know nothing else,
+// its Basic password or the second half of Elasticsearch's key; empty if it has none.
 std::string secret_of(const Request& request);
 
 }  // namespace faultline

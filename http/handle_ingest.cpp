@@ -1,12 +1,14 @@
-// PUT, POST /api/v1/ingest
+// PUT, POST /api/v1/ingest; POST /upload, /journal/{job}/upload
 #include <fmt/format.h>
 #include <boost/json.hpp>
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "http/connection.h"
 #include "http/handlers.h"
+#include "http/ingest_problems.h"
 #include "http/ingest_stream.h"
 #include "http/offload.h"
 #include "http/problem.h"
@@ -306,14 +308,28 @@ class BodyPump {
   std::optional<SteadyTime> first_pending_;
 };
 
-}  // namespace
+// systemd-journal-upload gives the job in its URL, if at all, and reads no receipt.
+std::variant<IngestParameters, Problem> journal_parameters(const Request& request,
+                                                           const Services& services) {
+  IngestParameters parameters;
+  std::string& job = parameters.source.job;
+  job = services.default_job.empty() ? std::string(kUnlabelledJob) : services.default_job;
+  for (const auto& [name, value] : request.path_values)
+    if (name == "job") job = value;
+  if (const auto good = check_name("job", job); !good) return problem_from(good.error());
+  parameters.source.name = fmt::format("journal/{}", request.peer);
+  auto encoding = encoding_of(request);
+  if (Problem* problem = std::get_if<Problem>(&encoding)) return std::move(*problem);
+  parameters.encoding = std::get<Encoding>(encoding);
+  return parameters;
+}
 
-asio::awaitable<Response> ingest(const Request& request, Services& services, Exchange& exchange) {
+using Receipt = std::function<Response(const IngestStream&, std::size_t opened)>;
+
+asio::awaitable<Response> take_body(IngestParameters parameters, Services& services,
+                                    Exchange& exchange, Receipt receipt) {
   const Response nobody{.status = kClientLeft};
-  auto parameters = parameters_of(request, services);
-  if (const Problem* problem = std::get_if<Problem>(&parameters))
-    co_return problem_response(*problem);
-  const std::string job = std::get<IngestParameters>(parameters).source.job;
+  const std::string job = parameters.source.job;
   // In the job's turn: reading a long job must keep only one thread busy, however many send to it.
   auto prepare = [&] { services.jobs.prepare(job); };
   if (!services.jobs.is_prepared(job)) co_await offload(exchange.threads.answering(job), prepare);
@@ -321,9 +337,8 @@ asio::awaitable<Response> ingest(const Request& request, Services& services, Exc
     co_return problem_response(*problem);
   std::optional<IngestStream> made;
   auto make = [&] {
-    made.emplace(std::get<IngestParameters>(std::move(parameters)), services,
-                 exchange.threads.long_reads(), exchange.threads.held_bodies(),
-                 exchange.connection.waker());
+    made.emplace(std::move(parameters), services, exchange.threads.long_reads(),
+                 exchange.threads.held_bodies(), exchange.connection.waker());
   };
   co_await offload(exchange.threads.parsing(), make);
   IngestStream& stream = *made;
@@ -348,7 +363,35 @@ asio::awaitable<Response> ingest(const Request& request, Services& services, Exc
     co_return problem_response(*ending.problem);
   }
   if (ending.client_left) co_return nobody;
-  co_return receipt_for(stream, job, opened);
+  co_return receipt(stream, opened);
+}
+
+}  // namespace
+
+asio::awaitable<Response> ingest(const Request& request, Services& services, Exchange& exchange) {
+  auto parameters = parameters_of(request, services);
+  if (const Problem* problem = std::get_if<Problem>(&parameters))
+    co_return problem_response(*problem);
+  const std::string job = std::get<IngestParameters>(parameters).source.job;
+  Receipt receipt = [&](const IngestStream& stream, std::size_t opened) {
+    return receipt_for(stream, job, opened);
+  };
+  co_return co_await take_body(std::get<IngestParameters>(std::move(parameters)), services,
+                               exchange, std::move(receipt));
+}
+
+asio::awaitable<Response> upload_journal(const Request& request, Services& services,
+                                         Exchange& exchange) {
+  auto parameters = journal_parameters(request, services);
+  if (const Problem* problem = std::get_if<Problem>(&parameters))
+    co_return problem_response(*problem);
+  Receipt receipt = [](const IngestStream&, std::size_t) {
+    Response response = Response::text("OK.\n");
+    response.status = 202;
+    return response;
+  };
+  co_return co_await take_body(std::get<IngestParameters>(std::move(parameters)), services,
+                               exchange, std::move(receipt));
 }
 
 }  // namespace faultline

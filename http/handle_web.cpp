@@ -56,7 +56,11 @@ const WebFile* web_file(std::string_view name) {
 
 }  // namespace
 
-Response show_page(const Request& request, Services&) {
+Response show_page(const Request& request, Services& services) {
+  // Clients of Elasticsearch ask here who we are, and say that they read nothing but JSON.
+  if (request.path == "/" &&
+      best_offer(request.header("Accept"), {"text/html", "application/json"}) == "application/json")
+    return show_cluster(request, services);
   return file_answer(request, *web_file(kPage));
 }
 

@@ -26,9 +26,31 @@ struct Exchange {
 
 boost::asio::awaitable<Response> ingest(const Request& request, Services& services,
                                         Exchange& exchange);
+boost::asio::awaitable<Response> upload_journal(const Request& request, Services& services,
+                                                Exchange& exchange);
+boost::asio::awaitable<Response> push_objects(const Request& request, Services& services,
+                                              Exchange& exchange);
+boost::asio::awaitable<Response> push_loki(const Request& request, Services& services,
+                                           Exchange& exchange);
+boost::asio::awaitable<Response> push_otlp(const Request& request, Services& services,
+                                           Exchange& exchange);
+boost::asio::awaitable<Response> push_bulk(const Request& request, Services& services,
+                                           Exchange& exchange);
+boost::asio::awaitable<Response> push_events(const Request& request, Services& services,
+                                             Exchange& exchange);
+boost::asio::awaitable<Response> push_raw_events(const Request& request, Services& services,
+                                                 Exchange& exchange);
 
 // For an answer about all jobs: refuses while many jobs are not yet read back from the store.
 std::optional<Response> still_reading(Services& services);
+
+Response show_ready(const Request& request, Services& services);
+Response show_events_health(const Request& request, Services& services);
+// What clients of Elasticsearch ask before they send.
+Response show_cluster(const Request& request, Services& services);
+Response show_cluster_health(const Request& request, Services& services);
+Response show_license(const Request& request, Services& services);
+Response show_nothing(const Request& request, Services& services);
 
 Response show_page(const Request& request, Services& services);
 Response show_web_file(const Request& request, Services& services);

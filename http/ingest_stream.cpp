@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "http/ingest_problems.h"
 #include "service/default_source.h"
 
 namespace faultline {
@@ -18,36 +19,7 @@ constexpr std::size_t kMaxFiles = 10000;
 
 constexpr int kRetryAfterSeconds = 5;
 
-Problem store_problem(const std::exception_ptr& failure) {
-  std::string reason;
-  try {
-    std::rethrow_exception(failure);
-  } catch (const SourceMovedOn& moved) {
-    return {.status = 409, .detail = moved.what(), .next_offset = moved.stored_offset};
-  } catch (const std::exception& error) {
-    reason = error.what();
-  } catch (...) {
-    reason = "unknown";
-  }
-  return {
-      .status = 503,
-      .detail = fmt::format("the store does not take the data ({}); nothing after the last receipt "
-                            "is promised: send the same bytes again later",
-                            reason),
-      .retry_after_seconds = kRetryAfterSeconds,
-      .refused = "store"};
-}
-
 }  // namespace
-
-std::optional<Problem> set_aside_problem(const LiveJobs& jobs, const std::string& job) {
-  const auto why = jobs.known_as_set_aside(job);
-  if (!why) return std::nullopt;
-  return Problem{.status = 409,
-                 .detail = fmt::format("the job {} is set aside: {}; delete it (curl -X DELETE "
-                                       ".../api/v1/jobs/{}) and send its logs again",
-                                       job, *why, job)};
-}
 
 IngestStream::IngestStream(IngestParameters parameters, Services& services, LongReads& long_reads,
                            HeldBodies& held_bodies, std::function<void()> wake)
@@ -104,18 +76,10 @@ void IngestStream::tell_held() {
 
 bool IngestStream::may_hold_more() { return held_.may_grow(steady_now()); }
 
-// Events in proportion to the bytes sent are allowed: a flood of them costs its sender as much.
 std::optional<Problem> IngestStream::tells_too_much() const {
-  constexpr std::uint64_t kFreeWeight = 8'192;
-  constexpr std::uint64_t kWeightOfAByte = 2;
   const std::uint64_t weight = weight_ + (file_ ? file_->weight() : 0);
-  if (weight <= kFreeWeight + kWeightOfAByte * fed_) return std::nullopt;
-  return Problem{
-      .status = 413,
-      .detail = fmt::format("{} bytes unpack to more than {} events; no real log does this. The "
-                            "rest of the body is not read. Send it in parts, or not "
-                            "compressed",
-                            fed_, weight - 1)};
+  if (weight <= most_weight_of(fed_)) return std::nullopt;
+  return faultline::tells_too_much(fed_, weight);
 }
 
 std::optional<Problem> IngestStream::takes_too_long() {
@@ -247,8 +211,8 @@ void IngestStream::open_file(const std::string& name) {
 void IngestStream::start_file(std::shared_ptr<SourceLease> lease) {
   Source source = parameters_.source;
   source.name = lease->name();
-  file_.emplace(std::move(source), parameters_.offset, services_.store, services_.jobs, tracker_,
-                std::move(lease), parameters_.boot_time);
+  file_.emplace(std::move(source), BodyStart{.offset = parameters_.offset}, services_.store,
+                services_.jobs, tracker_, std::move(lease), parameters_.boot_time);
 }
 
 void IngestStream::choose_source() {

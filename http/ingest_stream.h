@@ -32,9 +32,6 @@ struct IngestParameters {
   std::optional<std::string> boundary;  // of multipart/form-data
 };
 
-// The problem to answer if the job is set aside: it takes no more logs.
-std::optional<Problem> set_aside_problem(const LiveJobs& jobs, const std::string& job);
-
 class IngestStream : FileVisitor, PartVisitor {
  public:
   // `wake` is called from other threads whenever a commit is done or the source was taken over.

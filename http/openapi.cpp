@@ -129,7 +129,9 @@ bool says_when_to_try_again(std::string_view status) { return status == "429" ||
 json::object responses_of(const Route& route) {
   json::object responses;
   const std::string key = fmt::format("{} {}", route.method, route.pattern);
-  for (const auto& [status, content] : file_named("answers.json").at(key).as_object()) {
+  const json::object& answers = file_named("answers.json").at(key).as_object();
+  for (const auto& [status, content] : answers) {
+    if (status.starts_with("4") || status.starts_with("5")) continue;
     json::object& response = responses[status].emplace_object();
     response["description"] = meaning_of(status);
     if (!content.as_object().empty()) response["content"] = content_of(content.as_object());
@@ -138,7 +140,11 @@ json::object responses_of(const Route& route) {
   for (const auto& [status, description] : refusals_of(route)) {
     if (responses.contains(status)) continue;
     json::object& response = responses[status].emplace_object();
-    response = {{"description", description}, {"content", problem}};
+    // A door refuses in the words of its protocol, but the guards before it do not.
+    json::object content = problem;
+    if (const json::value* own = answers.if_contains(status))
+      for (const auto& [form, says] : content_of(own->as_object())) content[form] = says;
+    response = {{"description", description}, {"content", std::move(content)}};
     if (says_when_to_try_again(status))
       response["headers"] = json::object{
           {"Retry-After", json::object{{"description", "Seconds to wait."},

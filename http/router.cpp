@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <optional>
+
+#include "http/door_routes.h"
 
 namespace faultline {
 namespace {
@@ -325,7 +328,7 @@ std::optional<std::vector<std::pair<std::string_view, std::string_view>>> match(
 
 std::string allowed_methods(std::string_view path) {
   std::string allowed;
-  for (const Route& route : kRoutes) {
+  for (const Route& route : routes()) {
     if (!match(route.pattern, path)) continue;
     allowed += fmt::format("{}, ", route.method);
     if (route.method == "GET") allowed += "HEAD, ";
@@ -383,13 +386,20 @@ std::optional<Error> unknown_parameter(const QueryString& query, const Route& ro
 
 }  // namespace
 
-std::span<const Route> routes() { return kRoutes; }
+std::span<const Route> routes() {
+  static const std::vector<Route> all = [] {
+    std::vector<Route> rows = kRoutes;
+    std::ranges::move(door_routes(), std::back_inserter(rows));
+    return rows;
+  }();
+  return all;
+}
 
 std::variant<const Route*, Response> find_route(Request& request) {
   // HEAD is answered as GET would be; the session leaves out the body.
   const std::string_view asked = request.method;
   const std::string_view method = asked == "HEAD" ? "GET" : asked;
-  for (const Route& route : kRoutes) {
+  for (const Route& route : routes()) {
     if (route.method != method) continue;
     const auto values = match(route.pattern, request.path);
     if (!values) continue;
@@ -402,7 +412,8 @@ std::variant<const Route*, Response> find_route(Request& request) {
     Result<QueryString> query = QueryString::parse(
         question == std::string::npos ? "" : std::string_view(request.target).substr(question + 1));
     if (!query) return problem_response(query.error());
-    if (const auto error = unknown_parameter(*query, route)) return problem_response(*error);
+    if (const auto error = unknown_parameter(*query, route); error && !route.takes_any_query)
+      return problem_response(*error);
     request.query = std::move(*query);
     return &route;
   }

@@ -62,6 +62,7 @@ struct Route {
   bool takes_body = false;  // a JSON object with the parameters of the query
   Runs runs = Runs::where_it_may_wait;
   Tells tells = Tells::of_a_job;
+  bool takes_any_query = false;  // clients of other servers send parameters of those
 };
 
 std::span<const Route> routes();

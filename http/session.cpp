@@ -117,7 +117,8 @@ class Session {
     } else {
       const Route& route = *std::get<const Route*>(found);
       pattern = route.pattern;
-      is_act = route.method != "GET" && !route.needs.any_of({Scope::ingest});
+      is_act =
+          route.method != "GET" && !route.needs.empty() && !route.needs.any_of({Scope::ingest});
       try {
         response = co_await answer(route, request, reader);
       } catch (const std::exception& error) {

@@ -79,6 +79,19 @@ need_monitoring() {
   fi
 }
 
+# Tests send with the real rsyslog, syslog-ng and systemd-journal-upload. They are unpacked likewise, with their
+# libraries.
+need_shippers() {
+  local tools=$PWD/build/tools/shippers package
+  [[ ! -e $tools/complete ]] || return 0
+  for package in rsyslog rsyslog-elasticsearch libestr0 libfastjson4 liblognorm5 \
+    syslog-ng-core syslog-ng-mod-http libivykis0 libnet1 \
+    systemd-journal-remote libsystemd-shared libmicrohttpd12; do
+    take_programs "$package" "$tools"
+  done
+  touch "$tools/complete"
+}
+
 # take_programs PACKAGE FOLDER: unpacks its programs and the files that they read.
 take_programs() {
   say "fetching the programs of $1"
@@ -90,7 +103,7 @@ take_programs() {
   )
   mkdir -p "$2"
   dpkg-deb --fsys-tarfile "$download"/*.deb |
-    tar -x -C "$2" --wildcards './usr/bin/*' './usr/share/prometheus/*'
+    tar -x -C "$2" --exclude './usr/share/doc' --exclude './usr/share/man' --exclude './etc' --exclude './var'
   rm -r "$download"
 }
 

@@ -110,11 +110,11 @@ void BlockDigest::cut(bool everything, Fingerprint& fingerprint) {
   head_ = tail_head_;
 }
 
-FileStream::FileStream(Source source, std::optional<std::uint64_t> offset, Store& store,
-                       LiveJobs& jobs, std::shared_ptr<CommitTracker> tracker,
-                       std::shared_ptr<SourceLease> lease, std::optional<Timestamp> boot_time)
+FileStream::FileStream(Source source, BodyStart start, Store& store, LiveJobs& jobs,
+                       std::shared_ptr<CommitTracker> tracker, std::shared_ptr<SourceLease> lease,
+                       std::optional<Timestamp> boot_time)
     : source_(std::move(source)),
-      offset_(offset),
+      start_(start),
       boot_time_(boot_time),
       jobs_(jobs),
       tracker_(std::move(tracker)),
@@ -128,11 +128,17 @@ FileStream::FileStream(Source source, std::optional<std::uint64_t> offset, Store
     if (source_.host.empty()) source_.host = known->source.host;
     if (source_.rank < 0) source_.rank = known->source.rank;
   }
-  if (offset_) {
-    skip_ = position_.offset - std::min(position_.offset, *offset_);
+  if (start_.appends) {
+    recent_.emplace(static_cast<std::uint64_t>(jobs.begun().time_since_epoch().count()),
+                    position_.recent);
+    recent_->begin_body(position_.offset);
+  }
+  if (start_.offset) {
+    skip_ = position_.offset - std::min(position_.offset, *start_.offset);
     starts_body_ = position_.offset == 0;
   } else if (position_.offset > 0) {
-    filter_.emplace(held_blocks(store, source_.job, source_.name));
+    filter_.emplace(
+        held_blocks(store, source_.job, source_.name, start_.appends ? kComparedBodies : SIZE_MAX));
   }
 }
 
@@ -165,6 +171,13 @@ void FileStream::feed(std::string_view bytes) {
   skip_ -= held;
   receipt_.duplicate_bytes += held;
   bytes.remove_prefix(held);
+  if (recent_) {
+    const std::size_t known = recent_->known_bytes(bytes);
+    receipt_.duplicate_bytes += known;
+    bytes.remove_prefix(known);
+    // The rest is new.
+    if (known > 0) filter_.reset();
+  }
   if (filter_ && receipt_.bytes == bytes.size() && is_known_as_a_whole(bytes))
     filter_->expect_whole_bodies();
   if (filter_ && !filter_->passes_all()) bytes = filter_->feed(bytes);
@@ -180,7 +193,7 @@ void FileStream::refuse(std::uint64_t bytes, std::string_view hint) {
 void FileStream::open_reader() {
   if (filter_) starts_body_ = !filter_->continues_source();
   begin_reader();
-  if (starts_body_ && position_.offset > 0) reader_->begin_file();
+  if (starts_body_ && position_.offset > 0 && !start_.appends) reader_->begin_file();
 }
 
 void FileStream::begin_reader() {
@@ -194,7 +207,8 @@ void FileStream::begin_reader() {
 // A block ends with a line, and is cut when it has reached its target size. If its first line is
 // longer than that, it is cut at the end of this line. See kMaxBlockBytes.
 void FileStream::read(std::string_view bytes) {
-  while (!bytes.empty()) {
+  if (recent_) recent_->add(bytes);
+  while (!bytes.empty() && !too_heavy()) {
     if (!reader_) open_reader();
     std::size_t length = std::min(bytes.size(), kFedAtOnce);
     if (block_.bytes() < block_target_)
@@ -229,8 +243,8 @@ void FileStream::end_source(bool complete, bool final) {
   if (complete && filter_) read(filter_->finish());
   if (filter_) receipt_.duplicate_bytes += filter_->duplicate_bytes();
   if (complete && (final || receipt_.duplicate_bytes < receipt_.bytes))
-    jobs_.open_sources().body_ended(source_.job, source_.name, steady_now(), offset_.has_value(),
-                                    final);
+    jobs_.open_sources().body_ended(source_.job, source_.name, steady_now(),
+                                    start_.offset.has_value() || start_.appends, final);
   // All bytes may have been held already, but not yet the end of the source.
   const bool nothing_to_end =
       position_.offset == 0 || jobs_.source_ended(source_.job, source_.name);
@@ -272,6 +286,7 @@ void FileStream::commit_block(bool everything, bool final) {
   commit.fingerprint.to_offset = commit.batch.to_offset;
   commit.fingerprint.starts_body = std::exchange(starts_body_, false);
   block_.cut(everything, commit.fingerprint);
+  if (recent_) commit.position.recent = recent_->saved(commit.position.offset);
   commit.complete = final;
   commit.received = utc_now();
   count(receipt_, commit.batch);

@@ -16,6 +16,7 @@
 #include "ingest/reader.h"
 #include "service/commit_tracker.h"
 #include "service/live_jobs.h"
+#include "service/recent_lines.h"
 #include "service/resend_filter.h"
 
 namespace faultline {
@@ -64,15 +65,25 @@ class BlockDigest {
   std::string tail_head_;  // first kHeadBytes of the unfinished line
 };
 
+// Where the bytes of a body belong in their source.
+struct BodyStart {
+  std::optional<std::uint64_t> offset;  // where they begin, if the sender said it
+  // They follow what came last, unless they are held already: messages that a shipper pushed, each
+  // in whole lines. They count as sent again if the body is one of the last kComparedBodies, or by
+  // RecentLines. Feed the body as one piece.
+  bool appends = false;
+};
+inline constexpr std::size_t kComparedBodies = 256;
+
 class FileStream {
  public:
-  // `offset`: where the bytes begin in the source, if the sender said it. Reads the store.
-  FileStream(Source source, std::optional<std::uint64_t> offset, Store& store, LiveJobs& jobs,
+  // Reads the store.
+  FileStream(Source source, BodyStart start, Store& store, LiveJobs& jobs,
              std::shared_ptr<CommitTracker> tracker, std::shared_ptr<SourceLease> lease,
              std::optional<Timestamp> boot_time = std::nullopt);
 
   // False: the sender's offset lies beyond what is held (next_offset()); feed nothing.
-  bool offset_fits() const { return !offset_ || *offset_ <= position_.offset; }
+  bool offset_fits() const { return !start_.offset || *start_.offset <= position_.offset; }
 
   void feed(std::string_view bytes);
 
@@ -91,6 +102,9 @@ class FileStream {
   // Whether so many lines were read without one of a known form that reading on is a waste.
   bool says_nothing() const;
   std::uint64_t weight() const { return weight_; }  // of its events: weight_of()
+  // What follows once the events weigh more is not read.
+  void limit_weight(std::uint64_t most) { most_weight_ = most; }
+  bool too_heavy() const { return weight_ > most_weight_; }
   // Of what waits in memory for its rest.
   std::size_t held_bytes() const;
   bool lease_lost() const { return lease_->lost(); }
@@ -106,7 +120,7 @@ class FileStream {
   void add_hints(bool final);
 
   Source source_;
-  std::optional<std::uint64_t> offset_;
+  BodyStart start_;
   std::optional<Timestamp> boot_time_;
   LiveJobs& jobs_;
   std::shared_ptr<CommitTracker> tracker_;
@@ -115,6 +129,7 @@ class FileStream {
   SourcePosition position_;
   std::uint64_t skip_ = 0;  // bytes of the body that the sender's offset says are held
   std::optional<ResendFilter> filter_;
+  std::optional<RecentLines> recent_;  // of a source that is appended to
   std::optional<Reader> reader_;
   BlockDigest block_;
   std::size_t block_target_;
@@ -122,10 +137,11 @@ class FileStream {
   BodyLook look_;
   bool unreadable_ = false;
   std::uint64_t weight_ = 0;
-  // An unfinished report at the end of a body is stored only when it is complete. If the body has
-  // no offset, its receipt counts that report all the same (rest_). told_before_ is what the
+  std::uint64_t most_weight_ = UINT64_MAX;
+  // An unfinished report at the end of a body is stored only when it is complete. If the body is
+  // a file, its receipt counts that report all the same (rest_). told_before_ is what the
   // receipt of the body before counted in this way.
-  bool tells_rest() const { return !offset_; }
+  bool tells_rest() const { return !start_.offset && !start_.appends; }
   Batch rest_;
   FileReceipt told_before_;
   bool known_before_ = false;  // something of the source was recognized before this body

@@ -62,6 +62,7 @@ bool LiveJobs::read_to_the_end(Job& job) {
     if (keeps_lines()) reader.keep_lines();
     reader.close();
     Commit commit = take_commit(reader, stored->source, at.carry);
+    commit.position.recent = at.recent;
     if (commit.batch.lines == 0 && commit.batch.facts() == 0) continue;
     commit.fingerprint.from_offset = commit.fingerprint.to_offset = at.offset;
     commit.fingerprint.digest = commit.fingerprint.head_digest = digest_of({});

@@ -81,6 +81,8 @@ class LiveJobs {
   // Whether what is held of the source ends where a sender ended it.
   bool source_ended(std::string_view job, std::string_view source);
 
+  Timestamp begun() const { return begun_; }  // this process
+
   bool keeps_lines() const { return settings_.keeps_lines; }
 
   struct Reanalyzed {

@@ -16,8 +16,9 @@ std::size_t size_of(const HeldBlock& block) {
 
 std::uint64_t digest_of(std::string_view bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }
 
-HeldBlocks held_blocks(Store& store, const std::string& job, const std::string& source) {
-  return {.starts = store.body_starts(job, source),
+HeldBlocks held_blocks(Store& store, const std::string& job, const std::string& source,
+                       std::size_t bodies) {
+  return {.starts = store.body_starts(job, source, bodies),
           .after = [&store, job, source](std::int64_t batch) {
             return store.blocks_after(job, source, batch);
           }};

@@ -37,7 +37,9 @@ struct HeldBlocks {
   std::function<std::vector<HeldBlock>(std::int64_t batch)> after;
 };
 
-HeldBlocks held_blocks(Store& store, const std::string& job, const std::string& source);
+// `bodies`: only those that came last, so many of them.
+HeldBlocks held_blocks(Store& store, const std::string& job, const std::string& source,
+                       std::size_t bodies = SIZE_MAX);
 
 class ResendFilter {
  public:

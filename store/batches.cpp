@@ -239,14 +239,17 @@ std::vector<HeldBlock> held_blocks(const Database& database, const Query& row) {
 }  // namespace
 
 std::vector<HeldBlock> select_body_starts(Database& database, std::string_view job,
-                                          std::string_view source) {
-  std::vector<HeldBlock> starts;
+                                          std::string_view source, std::size_t at_most) {
+  std::vector<HeldBlock> latest_first;
   Query row =
-      database.query(fmt::format("{}AND starts_body = 1 ORDER BY id", kBlocks), job, source);
-  while (row.next())
-    std::ranges::copy_if(held_blocks(database, row), std::back_inserter(starts),
-                         [](const HeldBlock& block) { return block.print.starts_body; });
-  return starts;
+      database.query(fmt::format("{}AND starts_body = 1 ORDER BY id DESC", kBlocks), job, source);
+  while (latest_first.size() < at_most && row.next()) {
+    const std::vector<HeldBlock> blocks = held_blocks(database, row);
+    std::copy_if(blocks.rbegin(), blocks.rend(), std::back_inserter(latest_first),
+                 [](const HeldBlock& block) { return block.print.starts_body; });
+  }
+  if (latest_first.size() > at_most) latest_first.resize(at_most);
+  return {latest_first.rbegin(), latest_first.rend()};
 }
 
 std::vector<HeldBlock> select_blocks_after(Database& database, std::string_view job,

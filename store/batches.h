@@ -17,7 +17,7 @@ std::int64_t insert_batch(Database& database, std::int64_t source, const Commit&
                           std::string_view content);
 
 std::vector<HeldBlock> select_body_starts(Database& database, std::string_view job,
-                                          std::string_view source);
+                                          std::string_view source, std::size_t at_most);
 std::vector<HeldBlock> select_blocks_after(Database& database, std::string_view job,
                                            std::string_view source, std::int64_t batch);
 std::vector<NumberedSource> select_numbered_sources(Database& database, std::string_view job,

@@ -25,7 +25,10 @@ StoredSource source_of(const Query& row) {
                      .name = std::string(row.text(1)),
                      .host = std::string(row.text(2)),
                      .rank = static_cast<int>(row.maybe_integer(3).value_or(-1))},
-          .position = {.offset = row.bits(4), .lines = row.bits(5), .carry = carry_of(row)},
+          .position = {.offset = row.bits(4),
+                       .lines = row.bits(5),
+                       .carry = carry_of(row),
+                       .recent = std::string(row.text(13))},
           .recognized = row.bits(7),
           .facts = row.bits(8),
           .complete = row.integer(9) != 0,
@@ -47,11 +50,12 @@ std::optional<int> rank_of(const Source& source) {
 
 std::int64_t insert_source(Database& database, const Commit& commit, const StoredCarry& carry) {
   database.run(
-      "INSERT INTO sources (job, name, host, rank, read_to, lines, carry, carry_form, recognized, "
-      "facts, complete, last_received) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      "INSERT INTO sources (job, name, host, rank, read_to, lines, carry, carry_form, recent, "
+      "recognized, facts, complete, last_received) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
       commit.source.job, commit.source.name, commit.source.host, rank_of(commit.source),
       commit.position.offset, commit.position.lines, Blob{carry.bytes()}, carry.form(),
-      commit.batch.recognized, commit.batch.facts(), commit.complete, commit.received);
+      Blob{commit.position.recent}, commit.batch.recognized, commit.batch.facts(), commit.complete,
+      commit.received);
   return database.last_insert_id();
 }
 
@@ -60,11 +64,12 @@ void update_source(Database& database, std::int64_t id, const Commit& commit,
                    const StoredCarry& carry) {
   database.run(
       "UPDATE sources SET host = coalesce(nullif(?, ''), host), rank = coalesce(?, rank), "
-      "read_to = ?, lines = ?, carry = ?, carry_form = ?, recognized = recognized + ?, "
-      "facts = facts + ?, complete = ?, last_received = ? WHERE id = ?",
+      "read_to = ?, lines = ?, carry = ?, carry_form = ?, recent = ?, "
+      "recognized = recognized + ?, facts = facts + ?, complete = ?, last_received = ? WHERE id = "
+      "?",
       commit.source.host, rank_of(commit.source), commit.position.offset, commit.position.lines,
-      Blob{carry.bytes()}, carry.form(), commit.batch.recognized, commit.batch.facts(),
-      commit.complete, commit.received, id);
+      Blob{carry.bytes()}, carry.form(), Blob{commit.position.recent}, commit.batch.recognized,
+      commit.batch.facts(), commit.complete, commit.received, id);
 }
 
 }  // namespace
@@ -85,7 +90,7 @@ std::vector<StoredSource> select_sources(Database& database, std::string_view jo
   std::vector<StoredSource> sources;
   Query row = database.query(
       "SELECT job, name, host, rank, read_to, lines, '', recognized, facts, complete, "
-      "last_received, kept_to, 0 FROM sources WHERE job = ? ORDER BY name",
+      "last_received, kept_to, 0, '' FROM sources WHERE job = ? ORDER BY name",
       job);
   while (row.next()) sources.push_back(source_of(row));
   return sources;
@@ -95,7 +100,7 @@ std::optional<StoredSource> select_source(Database& database, std::string_view j
                                           std::string_view name) {
   Query row = database.query(
       "SELECT job, name, host, rank, read_to, lines, carry, recognized, facts, complete, "
-      "last_received, kept_to, carry_form FROM sources WHERE job = ? AND name = ?",
+      "last_received, kept_to, carry_form, recent FROM sources WHERE job = ? AND name = ?",
       job, name);
   if (!row.next()) return std::nullopt;
   return source_of(row);

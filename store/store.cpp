@@ -189,8 +189,10 @@ std::vector<StoredSource> Store::sources(std::string_view job) {
   return impl_->read([&](Database& database) { return select_sources(database, job); });
 }
 
-std::vector<HeldBlock> Store::body_starts(std::string_view job, std::string_view source) {
-  return impl_->read([&](Database& database) { return select_body_starts(database, job, source); });
+std::vector<HeldBlock> Store::body_starts(std::string_view job, std::string_view source,
+                                          std::size_t at_most) {
+  return impl_->read(
+      [&](Database& database) { return select_body_starts(database, job, source, at_most); });
 }
 
 std::vector<HeldBlock> Store::blocks_after(std::string_view job, std::string_view source,

@@ -30,6 +30,7 @@ struct SourcePosition {
   std::uint64_t offset = 0;
   std::uint64_t lines = 0;
   std::string carry;
+  std::string recent;  // the service's, as opaque: of the lines that were pushed last
   bool operator==(const SourcePosition&) const = default;
 };
 
@@ -240,7 +241,9 @@ class Store {
   std::vector<StoredSource> sources(std::string_view job);  // without what they carry
   // The blocks with which bodies of the source began; and some of the blocks that follow a batch,
   // not all: a source may have a million.
-  std::vector<HeldBlock> body_starts(std::string_view job, std::string_view source);
+  // `at_most`: only so many, the latest.
+  std::vector<HeldBlock> body_starts(std::string_view job, std::string_view source,
+                                     std::size_t at_most = SIZE_MAX);
   std::vector<HeldBlock> blocks_after(std::string_view job, std::string_view source,
                                       std::int64_t batch);
   // The sources NAME, NAME#2, NAME#3, … of the job that there are, in this order.

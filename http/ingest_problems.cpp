@@ -1,0 +1,50 @@
+#include "http/ingest_problems.h"
+
+#include <fmt/format.h>
+
+namespace faultline {
+
+Problem store_problem(const std::exception_ptr& failure) {
+  std::string reason;
+  try {
+    std::rethrow_exception(failure);
+  } catch (const SourceMovedOn& moved) {
+    return {.status = 409, .detail = moved.what(), .next_offset = moved.stored_offset};
+  } catch (const std::exception& error) {
+    reason = error.what();
+  } catch (...) {
+    reason = "unknown";
+  }
+  return {
+      .status = 503,
+      .detail = fmt::format("the store does not take the data ({}); nothing after the last receipt "
+                            "is promised: send the same bytes again later",
+                            reason),
+      .retry_after_seconds = 5,
+      .refused = "store"};
+}
+
+std::uint64_t most_weight_of(std::uint64_t bytes) {
+  constexpr std::uint64_t kFreeWeight = 8'192;
+  constexpr std::uint64_t kWeightOfAByte = 2;
+  return kFreeWeight + kWeightOfAByte * bytes;
+}
+
+Problem tells_too_much(std::uint64_t bytes, std::uint64_t weight) {
+  return {.status = 413,
+          .detail = fmt::format("{} bytes unpack to more than {} events; no real log does this. "
+                                "The rest of the body is not read. Send it in parts, or not "
+                                "compressed",
+                                bytes, weight - 1)};
+}
+
+std::optional<Problem> set_aside_problem(const LiveJobs& jobs, const std::string& job) {
+  const auto why = jobs.known_as_set_aside(job);
+  if (!why) return std::nullopt;
+  return Problem{.status = 409,
+                 .detail = fmt::format("the job {} is set aside: {}; delete it (curl -X DELETE "
+                                       ".../api/v1/jobs/{}) and send its logs again",
+                                       job, *why, job)};
+}
+
+}  // namespace faultline

@@ -1,0 +1,29 @@
+// Why logs are not taken, and where they go if they do not say it.
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "http/problem.h"
+#include "service/live_jobs.h"
+
+namespace faultline {
+
+// The job of messages that name none, if the server has no default: they are kept, and can be seen.
+inline constexpr std::string_view kUnlabelledJob = "unlabelled";
+
+// `failure`: what the store threw.
+Problem store_problem(const std::exception_ptr& failure);
+
+// How much the events of so many bytes may weigh, before they are unpacked. A flood of them must
+// cost its sender as much as us.
+std::uint64_t most_weight_of(std::uint64_t bytes);
+Problem tells_too_much(std::uint64_t bytes, std::uint64_t weight);
+
+// The problem to answer if the job is set aside: it takes no more logs.
+std::optional<Problem> set_aside_problem(const LiveJobs& jobs, const std::string& job);
+
+}  // namespace faultline

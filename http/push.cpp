@@ -1,0 +1,205 @@
+#include "http/push.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "doors/source_lines.h"
+#include "http/connection.h"
+#include "http/ingest_problems.h"
+#include "http/offload.h"
+#include "http/whole_body.h"
+#include "service/file_stream.h"
+
+namespace faultline {
+namespace asio = boost::asio;
+namespace {
+
+constexpr std::chrono::milliseconds kPause{200};
+// How long a body waits for another one of the same source.
+constexpr std::chrono::seconds kMostWait{20};
+constexpr std::size_t kMostCommitsOfAll = 64;
+
+std::variant<DestinationDefaults, Problem> defaults_of(const Request& request,
+                                                       const Services& services,
+                                                       std::string_view door) {
+  DestinationDefaults defaults;
+  defaults.job = services.default_job.empty() ? std::string(kUnlabelledJob) : services.default_job;
+  const auto name = [&](std::string_view parameter,
+                        std::string& value) -> std::variant<bool, Problem> {
+    auto given = request.query.text(parameter);
+    if (!given) return false;
+    if (const auto good = check_name(parameter, *given); !good) return problem_from(good.error());
+    value = std::move(*given);
+    return true;
+  };
+  auto job = name("job", defaults.job);
+  if (Problem* problem = std::get_if<Problem>(&job)) return std::move(*problem);
+  defaults.job_given = std::get<bool>(job);
+  auto host = name("host", defaults.host);
+  if (Problem* problem = std::get_if<Problem>(&host)) return std::move(*problem);
+  defaults.host_given = std::get<bool>(host);
+  const auto rank = request.query.number("rank", 0, 10'000'000);
+  if (!rank) return problem_from(rank.error());
+  if (*rank) defaults.rank = static_cast<int>(**rank);
+  defaults.source = fmt::format("{}/{}", door, request.peer);
+  auto source = name("source", defaults.source);
+  if (Problem* problem = std::get_if<Problem>(&source)) return std::move(*problem);
+  return defaults;
+}
+
+class Push {
+ public:
+  Push(const Request& request, Services& services, Exchange& exchange)
+      : request_(request),
+        services_(services),
+        exchange_(exchange),
+        wake_(exchange.connection.waker()),
+        tracker_(std::make_shared<CommitTracker>(wake_)) {}
+
+  asio::awaitable<Pushed> run(std::string_view door, ReadMessages read) {
+    auto defaults = defaults_of(request_, services_, door);
+    if (Problem* problem = std::get_if<Problem>(&defaults)) co_return failed(std::move(*problem));
+    HeldBodies::Share held(exchange_.threads.held_bodies(), wake_);
+    auto body = co_await read_whole_body(request_, exchange_, held);
+    if (Problem* problem = std::get_if<Problem>(&body)) co_return failed(std::move(*problem));
+
+    sent_ = std::get<std::string>(body).size();
+    const LabelNames names;
+    SourceLines lines(names, std::get<DestinationDefaults>(defaults));
+    std::optional<Problem> problem;
+    auto take_apart = [&] {
+      auto unpacked = unpacked_body(request_, std::move(std::get<std::string>(body)));
+      if (Problem* why = std::get_if<Problem>(&unpacked))
+        problem = std::move(*why);
+      else
+        problem = read(std::get<std::string>(unpacked), lines);
+    };
+    co_await offload(exchange_.threads.parsing(), take_apart);
+    if (problem) co_return failed(std::move(*problem));
+    held.hold(lines.bytes(), steady_now());
+    if (lines.too_many() > 0)
+      refuse(lines.too_many(), "the messages are of more sources or jobs than one body may have");
+    if (lines.unreadable_records() > 0)
+      refuse(lines.unreadable_records(), "some records have no time and line");
+
+    for (const auto& [destination, of_source] : lines.sources()) {
+      problem = co_await take(destination, of_source);
+      if (problem) break;
+    }
+    co_await settle();
+    if (!problem && tracker_->failure()) problem = store_problem(tracker_->failure());
+    // A conflict is ours to solve: senders drop a body that is answered so.
+    if (problem && problem->status == 409) problem->status = 503;
+    for (const std::string& job : pushed_.jobs) {
+      auto reconcile = [&] { services_.jobs.reconcile_soon(job); };
+      co_await offload(exchange_.threads.answering(job), reconcile);
+    }
+    if (problem) co_return failed(std::move(*problem));
+    co_return std::move(pushed_);
+  }
+
+ private:
+  static Pushed failed(Problem problem) { return {.problem = std::move(problem)}; }
+
+  void refuse(std::uint64_t messages, std::string why) {
+    pushed_.refused += messages;
+    if (pushed_.why_refused.empty()) pushed_.why_refused = std::move(why);
+  }
+
+  // Why messages of the job are not taken, and never will be.
+  std::optional<std::string> objection(const Destination& destination) {
+    if (const auto good = check_name("job", destination.job); !good) return good.error().message;
+    if (!request_.may_be_told_of(destination.job))
+      return fmt::format("the token is not good for the job {}", destination.job);
+    if (const auto problem = set_aside_problem(services_.jobs, destination.job))
+      return problem->detail;
+    return std::nullopt;
+  }
+
+  asio::awaitable<std::optional<Problem>> take(const Destination& destination,
+                                               const SourceLines::Lines& lines) {
+    const std::string& job = destination.job;
+    auto prepare = [&] { services_.jobs.prepare(job); };
+    const auto allowed = objection(destination);
+    if (!allowed && !services_.jobs.is_prepared(job))
+      co_await offload(exchange_.threads.answering(job), prepare);
+    if (const auto why = allowed ? allowed : objection(destination)) {
+      refuse(lines.messages, *why);
+      co_return std::nullopt;
+    }
+    Source source{.job = job,
+                  .name = printable_name(destination.source),
+                  .host = printable_name(destination.host),
+                  .rank = destination.rank};
+    std::shared_ptr<SourceLease> lease;
+    const SteadyTime begun = steady_now();
+    while (!lease) {
+      lease = services_.jobs.open_sources().take_if_free(job, source.name, wake_);
+      if (lease) break;
+      if (steady_now() - begun > kMostWait || exchange_.connection.asked_to_stop())
+        co_return Problem{
+            .status = 503,
+            .detail = fmt::format("another connection is sending the source \"{}\"; send the body "
+                                  "again later",
+                                  source.name),
+            .retry_after_seconds = 5};
+      co_await exchange_.connection.pause(steady_now() + kPause);
+    }
+    while (tracker_->in_flight() > 0 && services_.jobs.commits_in_flight() >= kMostCommitsOfAll)
+      co_await exchange_.connection.pause(steady_now() + kPause);
+    std::optional<Problem> problem;
+    auto store = [&] {
+      try {
+        FileStream stream(std::move(source), BodyStart{.appends = true}, services_.store,
+                          services_.jobs, tracker_, std::move(lease));
+        stream.limit_weight(most_weight_of(sent_) - weight_);
+        stream.feed(lines.text);
+        stream.end(true, false);
+        weight_ += stream.weight();
+        if (stream.too_heavy()) problem = tells_too_much(sent_, weight_);
+        services_.metrics.count_duplicates(stream.receipt().duplicate_bytes);
+      } catch (const StoreError&) {
+        problem = store_problem(std::current_exception());
+      }
+    };
+    co_await offload(exchange_.threads.parsing(), store);
+    if (problem) co_return problem;
+    pushed_.taken += lines.messages;
+    if (pushed_.jobs.empty() || pushed_.jobs.back() != job) pushed_.jobs.push_back(job);
+    co_return std::nullopt;
+  }
+
+  // Waits until everything handed to the store is on the disk or refused.
+  asio::awaitable<void> settle() {
+    while (tracker_->in_flight() > 0) co_await exchange_.connection.pause(steady_now() + kPause);
+  }
+
+  const Request& request_;
+  Services& services_;
+  Exchange& exchange_;
+  std::function<void()> wake_;
+  std::shared_ptr<CommitTracker> tracker_;
+  std::size_t sent_ = 0;      // bytes of the body, as they came
+  std::uint64_t weight_ = 0;  // of the events in it
+  Pushed pushed_;
+};
+
+}  // namespace
+
+void note_refused(const Pushed& pushed, Response& response) {
+  if (pushed.refused == 0) return;
+  response.refusal =
+      Refusal{"messages", fmt::format("{} of {} messages: {}", pushed.refused,
+                                      pushed.taken + pushed.refused, pushed.why_refused)};
+}
+
+asio::awaitable<Pushed> take_push(const Request& request, Services& services, Exchange& exchange,
+                                  std::string_view door, ReadMessages read) {
+  Push push(request, services, exchange);
+  co_return co_await push.run(door, std::move(read));
+}
+
+}  // namespace faultline
