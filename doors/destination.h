@@ -24,6 +24,7 @@ struct DestinationDefaults {
   std::string job;   // of messages that name none
   std::string host;  // likewise
   int rank = -1;
+  std::string sender;      // its address: stands for a host that is not known
   std::string source;      // the last part of the name of a source
   bool job_given = false;  // the request names the job, which counts more than a label
   bool host_given = false;
@@ -43,11 +44,13 @@ class DestinationFinder {
   struct Found {
     std::string value;
     std::size_t rank = SIZE_MAX;
+    bool of_namespace = false;
   };
   const std::string& of(LabelSlot slot) const {
     return found_[static_cast<std::size_t>(slot)].value;
   }
   std::string source_name() const;
+  std::string job_name() const;
 
   const LabelNames* names_;
   const DestinationDefaults* defaults_;

@@ -8,8 +8,8 @@
 namespace faultline {
 namespace {
 
-constexpr std::size_t kLongestName = 256;
-constexpr std::size_t kLongestValue = 1024;
+constexpr std::size_t kLongestPath = 256;
+constexpr std::size_t kLongestText = 1024;
 constexpr std::size_t kDeepest = 8;
 
 void give_members(simdjson::dom::object object, std::string& path, std::size_t depth,
@@ -18,7 +18,7 @@ void give_members(simdjson::dom::object object, std::string& path, std::size_t d
   std::string room;
   for (const auto& [key, value] : object) {
     path.resize(length);
-    if (length + key.size() >= kLongestName) continue;
+    if (length + key.size() >= kLongestPath) continue;
     if (length > 0) path += '.';
     path += key;
     simdjson::dom::object inner;
@@ -27,7 +27,7 @@ void give_members(simdjson::dom::object object, std::string& path, std::size_t d
       continue;
     }
     const std::string_view text = text_of(value, room);
-    if (!text.empty() && text.size() <= kLongestValue) give(path, text);
+    if (!text.empty() && text.size() <= kLongestText) give(path, text);
   }
   path.resize(length);
 }

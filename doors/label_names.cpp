@@ -12,23 +12,23 @@ constexpr std::size_t kLongestName = 256;
 struct NamedSlot {
   LabelSlot slot;
   std::string_view name;
+  bool of_namespace = false;
 };
 
 // In each slot the best first. Names are plain.
 constexpr NamedSlot kNames[] = {
     {LabelSlot::job, "faultline_job"},
-    {LabelSlot::job, "training_kubeflow_org_job_name"},
-    {LabelSlot::job, "jobset_sigs_k8s_io_jobset_name"},
-    {LabelSlot::job, "leaderworkerset_sigs_k8s_io_name"},
-    {LabelSlot::job, "volcano_sh_job_name"},
-    {LabelSlot::job, "ray_io_cluster"},
-    {LabelSlot::job, "batch_kubernetes_io_job_name"},
-    {LabelSlot::job, "k8s_job_name"},
+    {LabelSlot::job, "training_kubeflow_org_job_name", true},
+    {LabelSlot::job, "jobset_sigs_k8s_io_jobset_name", true},
+    {LabelSlot::job, "leaderworkerset_sigs_k8s_io_name", true},
+    {LabelSlot::job, "volcano_sh_job_name", true},
+    {LabelSlot::job, "ray_io_cluster", true},
+    {LabelSlot::job, "batch_kubernetes_io_job_name", true},
+    {LabelSlot::job, "k8s_job_name", true},
     {LabelSlot::job, "slurm_job_id"},
     {LabelSlot::job, "slurm_jobid"},
-    {LabelSlot::job, "ray_job_id"},
     {LabelSlot::job, "ray_submission_id"},
-    {LabelSlot::job, "job_name"},
+    {LabelSlot::job, "job_name", true},
     {LabelSlot::job, "job_id"},
     // Prometheus and Promtail call a group of targets a job, so this comes last.
     {LabelSlot::job, "job"},
@@ -54,11 +54,13 @@ constexpr NamedSlot kNames[] = {
 
     {LabelSlot::file, "log_file_path"},
     {LabelSlot::file, "filename"},
+    {LabelSlot::file, "log_file_name"},
     {LabelSlot::file, "file_path"},
     {LabelSlot::file, "filepath"},
     {LabelSlot::file, "file"},
     {LabelSlot::file, "path"},
     {LabelSlot::file, "source"},
+    {LabelSlot::file, "file_name"},
 
     {LabelSlot::space, "k8s_namespace_name"},
     {LabelSlot::space, "kubernetes_namespace"},
@@ -122,7 +124,8 @@ LabelNames::LabelNames() {
   // Those of prefer() come before them.
   constexpr std::size_t kFirst = 1'000;
   for (std::size_t at = 0; at < std::size(kNames); ++at)
-    rows_.push_back({std::string(kNames[at].name), kNames[at].slot, kFirst + at});
+    rows_.push_back(
+        {std::string(kNames[at].name), kNames[at].slot, kFirst + at, kNames[at].of_namespace});
   std::ranges::sort(rows_, {}, &Row::name);
 }
 

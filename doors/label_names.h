@@ -26,7 +26,8 @@ class LabelNames {
   struct Row {
     std::string name;  // plain
     LabelSlot slot = LabelSlot::job;
-    std::size_t rank = 0;  // the least counts
+    std::size_t rank = 0;       // the least counts
+    bool of_namespace = false;  // another namespace may have a job of that name
   };
   // Null: the label says nothing of a destination. `name` as the shipper writes it.
   const Row* find(std::string_view name) const;

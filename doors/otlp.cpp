@@ -31,24 +31,29 @@ std::optional<Timestamp> time_in(std::int64_t nanos) {
   return Timestamp(std::chrono::microseconds(nanos / kNanosInMicro));
 }
 
+constexpr int kDeepestBody = 16;
+
 // What one record is, wherever it was read from.
 struct OtlpRecord {
   std::optional<Timestamp> time;
   std::optional<Timestamp> observed;
-  std::string text;     // of a body that is a text
-  json::object fields;  // of a body that has fields
+  json::value body;
 
   void give(RecordVisitor& visitor) {
-    if (fields.empty()) {
-      visitor.message(time ? time : observed, text);
+    const auto when = time ? time : observed;
+    json::object* fields = body.if_object();
+    if (fields == nullptr) {
+      if (const json::string* text = body.if_string())
+        visitor.message(when, *text);
+      else
+        visitor.message(when, body.is_null() ? std::string() : json::serialize(body));
       return;
     }
     // A record of the journal, for example, whose fields have the names that the journal gives.
-    if (const auto when = time ? time : observed; when && !fields.contains("time"))
-      fields["time"] = to_rfc3339(*when);
-    for (const auto& [name, value] : fields)
+    if (when && !fields->contains("time")) (*fields)["time"] = to_rfc3339(*when);
+    for (const auto& [name, value] : *fields)
       if (value.is_string()) visitor.label(name, value.get_string());
-    visitor.object(json::serialize(fields));
+    visitor.object(json::serialize(*fields));
   }
 };
 
@@ -103,25 +108,43 @@ bool read_attribute(std::string_view message, Give give) {
   return true;
 }
 
-// KeyValueList{1: KeyValue}
-bool read_fields(std::string_view message, json::object& object) {
-  ProtobufFields fields(message);
+// ArrayValue{1: AnyValue}, KeyValueList{1: KeyValue}
+bool read_value(const AnyValue& any, int depth, json::value& value) {
+  constexpr std::uint32_t kArray = 5;
+  constexpr std::uint32_t kFields = 6;
+  if (any.kind != kArray && any.kind != kFields) {
+    value = any.text();
+    return true;
+  }
+  if (depth > kDeepestBody) return true;
   bool sound = true;
-  for (ProtobufFields::Field field; fields.next(field);)
-    if (field.number == 1)
-      sound = read_attribute(field.bytes, [&](std::string_view key,
-                                              const std::string& text) { object[key] = text; }) &&
-              sound;
+  json::array array;
+  json::object object;
+  ProtobufFields fields(any.bytes);
+  for (ProtobufFields::Field field; fields.next(field);) {
+    if (field.number != 1) continue;
+    std::string_view key;
+    AnyValue inner;
+    sound = (any.kind == kArray ? read_any(field.bytes, inner)
+                                : read_key_value(field.bytes, key, inner)) &&
+            sound;
+    json::value read;
+    sound = read_value(inner, depth + 1, read) && sound;
+    if (any.kind == kArray)
+      array.push_back(std::move(read));
+    else
+      object[key] = std::move(read);
+  }
+  if (any.kind == kArray)
+    value = std::move(array);
+  else
+    value = std::move(object);
   return sound && fields.sound();
 }
 
 bool read_body(std::string_view message, OtlpRecord& record) {
-  AnyValue value;
-  if (!read_any(message, value)) return false;
-  constexpr std::uint32_t kFields = 6;
-  if (value.kind == kFields) return read_fields(value.bytes, record.fields);
-  record.text = value.text();
-  return true;
+  AnyValue any;
+  return read_any(message, any) && read_value(any, 1, record.body);
 }
 
 // LogRecord{1: time, 5: body, 6: attributes, 11: observed time}
@@ -184,6 +207,26 @@ std::string text_of_any(dom::element any) {
   return {};
 }
 
+json::value value_of_any(dom::element any, int depth) {
+  dom::array values;
+  if (depth <= kDeepestBody && !any["arrayValue"]["values"].get_array().get(values)) {
+    json::array array;
+    for (const dom::element value : values) array.push_back(value_of_any(value, depth + 1));
+    return array;
+  }
+  if (depth <= kDeepestBody && !any["kvlistValue"]["values"].get_array().get(values)) {
+    json::object object;
+    for (const dom::element field : values) {
+      std::string_view key;
+      dom::element value;
+      if (!field["key"].get_string().get(key) && !field["value"].get(value))
+        object[key] = value_of_any(value, depth + 1);
+    }
+    return object;
+  }
+  return json::value(text_of_any(any));
+}
+
 template <class Give>
 void read_attributes(dom::element holder, Give give) {
   dom::array attributes;
@@ -213,17 +256,7 @@ void read_record(dom::element element, RecordVisitor& visitor) {
   OtlpRecord record{.time = time_of(element, "timeUnixNano"),
                     .observed = time_of(element, "observedTimeUnixNano")};
   dom::element body;
-  if (!element["body"].get(body)) {
-    record.text = text_of_any(body);
-    dom::array fields;
-    if (!body["kvlistValue"]["values"].get_array().get(fields))
-      for (const dom::element field : fields) {
-        std::string_view key;
-        dom::element value;
-        if (!field["key"].get_string().get(key) && !field["value"].get(value))
-          record.fields[key] = text_of_any(value);
-      }
-  }
+  if (!element["body"].get(body)) record.body = value_of_any(body, 1);
   record.give(visitor);
 }
 

@@ -34,8 +34,7 @@ struct EventError {
   std::size_t event = 0;  // the first is 0
 };
 
-// Objects one behind the other. Returns the first error, if there is one; the events before it are
-// given.
+// Objects one behind the other. Returns the first error if not one event is good.
 struct EventsRead {
   std::size_t events = 0;
   std::optional<EventError> error;

@@ -8,20 +8,15 @@
 namespace faultline {
 namespace {
 
-// Kubernetes' own form for a line with its time, and syslog's for one with its program. Both are
-// read with what other programs put inside.
-void add_line(std::string& text, const std::string& stamp, const Destination& destination,
-              const std::string& program, std::string_view line) {
+// A line of the kernel as syslog writes it, any other in Kubernetes' form: behind the name of a
+// program, most of what tools print would not be read.
+void add_line(std::string& text, const std::string& stamp, const std::string* kernel_of,
+              std::string_view line) {
   auto out = std::back_inserter(text);
-  if (!program.empty())
-    fmt::format_to(out, "{} {} {}: {}\n", stamp, destination.host.empty() ? "-" : destination.host,
-                   program, line);
+  if (kernel_of != nullptr)
+    fmt::format_to(out, "{} {} kernel: {}\n", stamp, kernel_of->empty() ? "-" : *kernel_of, line);
   else
     fmt::format_to(out, "{} stdout F {}\n", stamp, line);
-}
-
-bool is_word(std::string_view text) {
-  return std::ranges::all_of(text, [](char c) { return c > ' ' && c != ':' && c != 0x7f; });
 }
 
 }  // namespace
@@ -60,44 +55,50 @@ SourceLines::Lines* SourceLines::lines_of_next() {
     const bool new_job = !jobs_.contains(destination.job);
     if (sources_.size() >= kMostSources || (new_job && jobs_.size() >= kMostJobs)) return nullptr;
     jobs_.insert(destination.job);
+    const auto number = static_cast<std::uint32_t>(sources_.size());
     found = sources_.try_emplace(std::move(destination)).first;
+    found->second.number = number;
   }
   if (!has_labels_) of_stream_ = &found->second;
   return &found->second;
 }
 
-void SourceLines::message(std::optional<Timestamp> time, std::string_view text) {
-  Lines* lines = lines_of_next();
+SourceLines::Lines* SourceLines::begin_message() {
+  Lines* lines = too_large() ? nullptr : lines_of_next();
+  source_of_message_.push_back(lines != nullptr ? lines->number : kNoSource);
   if (lines == nullptr) {
     ++too_many_;
   } else {
+    ++lines->messages;
+    ++messages_;
+  }
+  return lines;
+}
+
+void SourceLines::message(std::optional<Timestamp> time, std::string_view text) {
+  if (Lines* lines = begin_message()) {
     const std::size_t before = lines->text.size();
-    const std::string& program = record_.program();
-    const Destination destination = program.empty() ? Destination{} : record_.destination();
+    std::optional<std::string> kernel_of;
+    if (record_.program() == "kernel") kernel_of = record_.destination().host;
     const std::string stamp = time ? to_rfc3339(*time) : std::string();
     while (text.ends_with('\n') || text.ends_with('\r')) text.remove_suffix(1);
-    for (bool more = true; more;) {
+    for (bool more = true; more && lines->text.size() - before <= most_bytes_;) {
       const std::size_t end = text.find('\n');
       more = end != std::string_view::npos;
       const std::string_view line = text.substr(0, end);
       if (more) text.remove_prefix(end + 1);
       if (time)
-        add_line(lines->text, stamp, destination, is_word(program) ? program : std::string(), line);
+        add_line(lines->text, stamp, kernel_of ? &*kernel_of : nullptr, line);
       else
         lines->text.append(line).push_back('\n');
     }
-    ++lines->messages;
-    ++messages_;
     bytes_ += lines->text.size() - before;
   }
   end_record();
 }
 
 void SourceLines::object(std::string_view json) {
-  Lines* lines = lines_of_next();
-  if (lines == nullptr) {
-    ++too_many_;
-  } else {
+  if (Lines* lines = begin_message()) {
     const std::size_t before = lines->text.size();
     lines->text += json;
     // No text in JSON has a line break, so one stands where a blank may stand.
@@ -105,8 +106,6 @@ void SourceLines::object(std::string_view json) {
         lines->text.begin() + static_cast<std::ptrdiff_t>(before), lines->text.end(),
         [](char c) { return c == '\n' || c == '\r'; }, ' ');
     lines->text += '\n';
-    ++lines->messages;
-    ++messages_;
     bytes_ += lines->text.size() - before;
   }
   end_record();

@@ -5,6 +5,7 @@
 
 #include "doors/shipped_objects.h"
 #include "http/handlers.h"
+#include "http/offload.h"
 #include "http/push.h"
 
 namespace faultline {
@@ -48,6 +49,34 @@ json::value json_of(const BulkItem& item) {
   return named;
 }
 
+// Only the documents that were read are messages.
+void name_refused(const Pushed& pushed, std::vector<BulkItem>& items) {
+  auto refused = pushed.refused_at.begin();
+  std::size_t message = 0;
+  for (BulkItem& item : items) {
+    if (refused == pushed.refused_at.end()) return;
+    if (!item.refused.empty()) continue;
+    if (*refused == message++) {
+      item.refused = pushed.why_refused;
+      ++refused;
+    }
+  }
+}
+
+Response answer_of(std::vector<BulkItem>& items, const Pushed& pushed) {
+  if (pushed.all_refused())
+    return error(Problem{.status = pushed.refused_status, .detail = pushed.why_refused});
+  name_refused(pushed, items);
+  bool errors = false;
+  json::array results;
+  for (const BulkItem& item : items) {
+    errors = errors || !item.refused.empty();
+    results.push_back(json_of(item));
+  }
+  // Fluent Bit looks for "errors":false,"items":[ in the first bytes, so these come in this order.
+  return answer(json::object{{"took", 0}, {"errors", errors}, {"items", std::move(results)}});
+}
+
 }  // namespace
 
 asio::awaitable<Response> push_bulk(const Request& request, Services& services,
@@ -67,16 +96,9 @@ asio::awaitable<Response> push_bulk(const Request& request, Services& services,
     if (pushed.problem->status == kClientLeft) co_return Response{.status = kClientLeft};
     co_return error(*pushed.problem);
   }
-  if (pushed.all_refused()) co_return error(Problem{.status = 400, .detail = pushed.why_refused});
-  bool errors = false;
-  json::array results;
-  for (const BulkItem& item : items) {
-    errors = errors || !item.refused.empty();
-    results.push_back(json_of(item));
-  }
-  // Fluent Bit looks for "errors":false,"items":[ in the first bytes, so these come in this order.
-  Response response =
-      answer(json::object{{"took", 0}, {"errors", errors}, {"items", std::move(results)}});
+  Response response;
+  auto tell = [&] { response = answer_of(items, pushed); };
+  co_await offload(exchange.threads.parsing(), tell);
   note_refused(pushed, response);
   co_return response;
 }

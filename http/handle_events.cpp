@@ -34,7 +34,8 @@ Response answer_of(const Pushed& pushed, const std::optional<EventError>& wrong)
       response.headers.emplace_back("Retry-After", std::to_string(*problem.retry_after_seconds));
     return response;
   }
-  if (pushed.all_refused()) return answer(400, pushed.why_refused, 7);
+  if (pushed.all_refused())
+    return answer(pushed.refused_status, pushed.why_refused, pushed.refused_status == 403 ? 4 : 7);
   Response response = answer(200, "Success", 0);
   note_refused(pushed, response);
   return response;

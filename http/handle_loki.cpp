@@ -62,7 +62,7 @@ asio::awaitable<Response> push_loki(const Request& request, Services& services,
     co_return loki_error(*pushed.problem);
   }
   if (pushed.all_refused())
-    co_return loki_error(Problem{.status = 400, .detail = pushed.why_refused});
+    co_return loki_error(Problem{.status = pushed.refused_status, .detail = pushed.why_refused});
   Response response{.status = 204};
   note_refused(pushed, response);
   co_return response;

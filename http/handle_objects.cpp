@@ -21,9 +21,14 @@ asio::awaitable<Response> push_objects(const Request& request, Services& service
     return std::nullopt;
   };
   const Pushed pushed = co_await take_push(request, services, exchange, "json", read);
-  if (pushed.problem) co_return problem_response(*pushed.problem);
+  if (pushed.problem) {
+    if (pushed.problem->status == kClientLeft) co_return Response{.status = kClientLeft};
+    co_return problem_response(*pushed.problem);
+  }
+  // syslog-ng sends a body that is answered 400 again and again, but gives up one that gets 422.
   if (pushed.all_refused())
-    co_return problem_response(Problem{.status = 422, .detail = pushed.why_refused});
+    co_return problem_response(Problem{.status = pushed.refused_status == 403 ? 403U : 422U,
+                                       .detail = pushed.why_refused});
   json::object body{{"accepted", pushed.taken},
                     {"refused", pushed.refused},
                     {"jobs", json::array(pushed.jobs.begin(), pushed.jobs.end())}};

@@ -57,9 +57,10 @@ const WebFile* web_file(std::string_view name) {
 }  // namespace
 
 Response show_page(const Request& request, Services& services) {
-  // Clients of Elasticsearch ask here who we are, and say that they read nothing but JSON.
-  if (request.path == "/" &&
-      best_offer(request.header("Accept"), {"text/html", "application/json"}) == "application/json")
+  // Clients of Elasticsearch ask here who we are, in JSON of some kind.
+  const std::string_view accept = request.header("Accept");
+  if (request.path == "/" && accept.find("json") != std::string_view::npos &&
+      accept.find("html") == std::string_view::npos)
     return show_cluster(request, services);
   return file_answer(request, *web_file(kPage));
 }

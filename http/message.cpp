@@ -103,6 +103,8 @@ std::string_view reason_of(unsigned status) {
   switch (status) {
     case 200:
       return "OK";
+    case 202:
+      return "Accepted";
     case 204:
       return "No Content";
     case 304:
@@ -127,6 +129,8 @@ std::string_view reason_of(unsigned status) {
       return "Content Too Large";
     case 414:
       return "URI Too Long";
+    case 422:
+      return "Unprocessable Content";
     case 415:
       return "Unsupported Media Type";
     case 417:

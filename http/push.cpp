@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <set>
 #include <utility>
 
 #include "doors/source_lines.h"
@@ -44,7 +45,8 @@ std::variant<DestinationDefaults, Problem> defaults_of(const Request& request,
   const auto rank = request.query.number("rank", 0, 10'000'000);
   if (!rank) return problem_from(rank.error());
   if (*rank) defaults.rank = static_cast<int>(**rank);
-  defaults.source = fmt::format("{}/{}", door, request.peer);
+  defaults.sender = request.peer;
+  defaults.source = door;
   auto source = name("source", defaults.source);
   if (Problem* problem = std::get_if<Problem>(&source)) return std::move(*problem);
   return defaults;
@@ -72,18 +74,24 @@ class Push {
     std::optional<Problem> problem;
     auto take_apart = [&] {
       auto unpacked = unpacked_body(request_, std::move(std::get<std::string>(body)));
-      if (Problem* why = std::get_if<Problem>(&unpacked))
+      if (Problem* why = std::get_if<Problem>(&unpacked)) {
         problem = std::move(*why);
-      else
-        problem = read(std::get<std::string>(unpacked), lines);
+        return;
+      }
+      const std::string& text = std::get<std::string>(unpacked);
+      lines.limit_growth(text.size());
+      problem = read(text, lines);
+      if (!problem && lines.too_large())
+        problem = Problem{.status = 413, .detail = "the messages consist of too many lines"};
     };
     co_await offload(exchange_.threads.parsing(), take_apart);
     if (problem) co_return failed(std::move(*problem));
     held.hold(lines.bytes(), steady_now());
     if (lines.too_many() > 0)
-      refuse(lines.too_many(), "the messages are of more sources or jobs than one body may have");
+      refuse(lines.too_many(), 400,
+             "the messages are of more sources or jobs than one body may have");
     if (lines.unreadable_records() > 0)
-      refuse(lines.unreadable_records(), "some records have no time and line");
+      refuse(lines.unreadable_records(), 400, "some records have no message");
 
     for (const auto& [destination, of_source] : lines.sources()) {
       problem = co_await take(destination, of_source);
@@ -98,25 +106,33 @@ class Push {
       co_await offload(exchange_.threads.answering(job), reconcile);
     }
     if (problem) co_return failed(std::move(*problem));
+    for (std::size_t at = 0; pushed_.refused > 0 && at < lines.source_of_message().size(); ++at) {
+      const std::uint32_t source = lines.source_of_message()[at];
+      if (source == SourceLines::kNoSource || refused_sources_.contains(source))
+        pushed_.refused_at.push_back(at);
+    }
     co_return std::move(pushed_);
   }
 
  private:
   static Pushed failed(Problem problem) { return {.problem = std::move(problem)}; }
 
-  void refuse(std::uint64_t messages, std::string why) {
+  void refuse(std::uint64_t messages, unsigned status, std::string why) {
     pushed_.refused += messages;
-    if (pushed_.why_refused.empty()) pushed_.why_refused = std::move(why);
+    if (!pushed_.why_refused.empty()) return;
+    pushed_.why_refused = std::move(why);
+    pushed_.refused_status = status;
   }
 
   // Why messages of the job are not taken, and never will be.
-  std::optional<std::string> objection(const Destination& destination) {
-    if (const auto good = check_name("job", destination.job); !good) return good.error().message;
+  std::optional<Problem> objection(const Destination& destination) {
+    if (const auto good = check_name("job", destination.job); !good)
+      return problem_from(good.error());
     if (!request_.may_be_told_of(destination.job))
-      return fmt::format("the token is not good for the job {}", destination.job);
-    if (const auto problem = set_aside_problem(services_.jobs, destination.job))
-      return problem->detail;
-    return std::nullopt;
+      return Problem{
+          .status = 403,
+          .detail = fmt::format("the token is not good for the job {}", destination.job)};
+    return set_aside_problem(services_.jobs, destination.job);
   }
 
   asio::awaitable<std::optional<Problem>> take(const Destination& destination,
@@ -127,7 +143,8 @@ class Push {
     if (!allowed && !services_.jobs.is_prepared(job))
       co_await offload(exchange_.threads.answering(job), prepare);
     if (const auto why = allowed ? allowed : objection(destination)) {
-      refuse(lines.messages, *why);
+      refuse(lines.messages, why->status, why->detail);
+      refused_sources_.insert(lines.number);
       co_return std::nullopt;
     }
     Source source{.job = job,
@@ -184,6 +201,7 @@ class Push {
   std::shared_ptr<CommitTracker> tracker_;
   std::size_t sent_ = 0;      // bytes of the body, as they came
   std::uint64_t weight_ = 0;  // of the events in it
+  std::set<std::uint32_t> refused_sources_;
   Pushed pushed_;
 };
 

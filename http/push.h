@@ -27,6 +27,8 @@ struct Pushed {
   std::uint64_t taken = 0;    // messages
   std::uint64_t refused = 0;  // messages that will never be taken
   std::string why_refused;
+  unsigned refused_status = 400;        // that tells a sender so, if nothing else was sent
+  std::vector<std::size_t> refused_at;  // which messages, in the order in which they were read
   std::vector<std::string> jobs;
 
   // Not one message was taken, and none will be.

@@ -71,7 +71,9 @@ asio::awaitable<std::variant<std::string, Problem>> read_whole_body(const Reques
       co_return Problem{
           .status = 400, .detail = "the chunked body is malformed", .refused = "malformed"};
     if (event == BodyEvent::timeout)
-      co_return Problem{.status = 408, .detail = "the body did not arrive in time"};
+      co_return Problem{.status = 503,  // OpenTelemetry's clients drop what is answered 408
+                        .detail = "the body did not arrive in time; send it again",
+                        .retry_after_seconds = 5};
     if (event == BodyEvent::pieces) {
       last_bytes = steady_now();
       for (const std::string_view piece : exchange.reader.pieces()) body += piece;

@@ -172,16 +172,29 @@ void FileStream::feed(std::string_view bytes) {
   receipt_.duplicate_bytes += held;
   bytes.remove_prefix(held);
   if (recent_) {
-    const std::size_t known = recent_->known_bytes(bytes);
+    const std::size_t known = pushed_before(bytes);
     receipt_.duplicate_bytes += known;
     bytes.remove_prefix(known);
-    // The rest is new.
-    if (known > 0) filter_.reset();
+    filter_.reset();
   }
   if (filter_ && receipt_.bytes == bytes.size() && is_known_as_a_whole(bytes))
     filter_->expect_whole_bodies();
   if (filter_ && !filter_->passes_all()) bytes = filter_->feed(bytes);
   read(bytes);
+}
+
+// How much of a body that was pushed is held. Bodies may begin alike, so a part of one is held only
+// if it is what the last server wrote last.
+std::size_t FileStream::pushed_before(std::string_view body) {
+  if (const std::size_t lines = recent_->known_bytes(body); lines > 0) return lines;
+  // Programs print the same line again.
+  const bool is_one_line = body.find('\n') + 1 == body.size();
+  if (!filter_ || is_one_line) return 0;
+  filter_->feed(body);
+  filter_->finish();
+  const auto known = static_cast<std::size_t>(filter_->duplicate_bytes());
+  const bool goes_on = recent_->is_of_earlier_server() && filter_->continues_source();
+  return known == body.size() || goes_on ? known : 0;
 }
 
 void FileStream::refuse(std::uint64_t bytes, std::string_view hint) {

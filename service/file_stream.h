@@ -112,6 +112,7 @@ class FileStream {
   FileReceipt receipt() const;
 
  private:
+  std::size_t pushed_before(std::string_view body);
   void read(std::string_view bytes);
   void open_reader();
   void begin_reader();

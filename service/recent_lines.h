@@ -25,6 +25,9 @@ class RecentLines {
   // known.
   explicit RecentLines(std::uint64_t server, std::string_view saved = {});
 
+  // Nothing new has come to this server yet.
+  bool is_of_earlier_server() const { return added_by_ != server_; }
+
   // How many bytes at the beginning of the body were pushed before. They are whole lines, and
   // either all of the body, or all that is remembered from some line on.
   std::size_t known_bytes(std::string_view body) const;

@@ -41,7 +41,7 @@ TEST(LokiJson, StampsEachLineOfAMessage) {
   ASSERT_TRUE(read_loki_json(
       R"({"streams":[{"stream":{},"values":[["1772679449000000000","Traceback:\n  File \"a\"\n"]]}]})",
       given.lines));
-  EXPECT_THAT(given.all(), ElementsAre("unlabelled||-1|unknown-host/peer\n"
+  EXPECT_THAT(given.all(), ElementsAre("unlabelled||-1|10.0.0.9/peer\n"
                                        "2026-03-05T02:57:29Z stdout F Traceback:\n"
                                        "2026-03-05T02:57:29Z stdout F   File \"a\"\n"));
 }
@@ -55,6 +55,34 @@ TEST(LokiJson, WritesAKernelMessageAsSyslogDoes) {
   EXPECT_THAT(given.all(),
               ElementsAre("llama|gpu-3|-1|gpu-3/kernel\n2026-03-05T02:57:29Z gpu-3 kernel: NVRM: "
                           "Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus.\n"));
+}
+
+// Behind the name of a program most of what tools print would not be read.
+TEST(LokiJson, WritesNoOtherProgramBeforeALine) {
+  Given given;
+  ASSERT_TRUE(read_loki_json(
+      R"({"streams":[{"stream":{"job":"llama","hostname":"gpu-3","syslog_identifier":"python3"},
+          "values":[["1772679449000000000","x"]]}]})",
+      given.lines));
+  EXPECT_THAT(given.all(),
+              ElementsAre("llama|gpu-3|-1|gpu-3/python3\n2026-03-05T02:57:29Z stdout F x\n"));
+}
+
+// A few bytes of labels and line breaks must not become many of lines.
+TEST(LokiProtobuf, OfLineBreaksDoesNotGrowWithoutBound) {
+  const std::string host(400, 'h');
+  const std::string body =
+      ProtobufWriter()
+          .message(1, ProtobufWriter()
+                          .bytes(1, "{host=\"" + host + "\",program=\"x\",transport=\"kernel\"}")
+                          .message(2, entry(1, 0, std::string(1'000'000, '\n') + "x"))
+                          .message(2, entry(2, 0, "the next")))
+          .message();
+  Given given;
+  given.lines.limit_growth(body.size());
+  ASSERT_TRUE(read_loki_protobuf(body, given.lines));
+  EXPECT_TRUE(given.lines.too_large());
+  EXPECT_LT(given.lines.bytes(), 6 * body.size());
 }
 
 TEST(LokiJson, RefusesWhatIsNoPush) {
@@ -71,7 +99,7 @@ TEST(LokiJson, CountsAValueThatHasNoLine) {
       R"({"streams":[{"stream":{},"values":[["1772679449000000000"],5,["x","line without time"]]}]})",
       given.lines));
   EXPECT_EQ(given.lines.unreadable_records(), 2);
-  EXPECT_THAT(given.all(), ElementsAre("unlabelled||-1|unknown-host/peer\nline without time\n"));
+  EXPECT_THAT(given.all(), ElementsAre("unlabelled||-1|10.0.0.9/peer\nline without time\n"));
 }
 
 TEST(LokiProtobuf, GivesTheSameAsJson) {

@@ -51,6 +51,21 @@ TEST(OtlpJson, PassesARecordOfFieldsOnAsAnObject) {
                           "\n"));
 }
 
+TEST(OtlpJson, KeepsWhatLiesDeeperInABody) {
+  Given given;
+  ASSERT_TRUE(read_otlp_json(
+      R"({"resourceLogs":[{"scopeLogs":[{"logRecords":[
+        {"body":{"kvlistValue":{"values":[{"key":"log","value":{"kvlistValue":{"values":[
+          {"key":"message","value":{"stringValue":"NCCL WARN x"}}]}}}]}}},
+        {"body":{"arrayValue":{"values":[{"stringValue":"a"},{"intValue":"7"}]}}}]}]}]})",
+      given.lines));
+  EXPECT_THAT(given.all(), ElementsAre("unlabelled||-1|10.0.0.9/peer\n"
+                                       R"({"log":{"message":"NCCL WARN x"}})"
+                                       "\n"
+                                       R"(["a","7"])"
+                                       "\n"));
+}
+
 TEST(OtlpJson, TakesARequestWithoutLogs) {
   Given given;
   EXPECT_TRUE(read_otlp_json("{}", given.lines));
@@ -91,6 +106,22 @@ TEST(OtlpProtobuf, GivesTheSameAsJson) {
   }
 }
 
+TEST(OtlpProtobuf, KeepsWhatLiesDeeperInABody) {
+  const ProtobufWriter inner = ProtobufWriter().message(1, attribute("message", "NCCL WARN x"));
+  const ProtobufWriter fields = ProtobufWriter().message(
+      1, ProtobufWriter().bytes(1, "log").message(2, ProtobufWriter().message(6, inner)));
+  const ProtobufWriter record = ProtobufWriter().message(5, ProtobufWriter().message(6, fields));
+  Given given;
+  ASSERT_TRUE(read_otlp_protobuf(
+      ProtobufWriter()
+          .message(1, ProtobufWriter().message(2, ProtobufWriter().message(2, record)))
+          .message(),
+      given.lines));
+  EXPECT_THAT(given.all(), ElementsAre("unlabelled||-1|10.0.0.9/peer\n"
+                                       R"({"log":{"message":"NCCL WARN x"}})"
+                                       "\n"));
+}
+
 TEST(OtlpProtobuf, ReadsFieldsOfTheJournal) {
   const ProtobufWriter fields = ProtobufWriter()
                                     .message(1, attribute("MESSAGE", "NVRM: Xid"))
@@ -104,7 +135,7 @@ TEST(OtlpProtobuf, ReadsFieldsOfTheJournal) {
                               2, ProtobufWriter().message(5, ProtobufWriter().message(6, fields)))))
           .message(),
       given.lines));
-  EXPECT_THAT(given.all(), ElementsAre("unlabelled||-1|unknown-host/kernel\n"
+  EXPECT_THAT(given.all(), ElementsAre("unlabelled||-1|10.0.0.9/kernel\n"
                                        R"({"MESSAGE":"NVRM: Xid","_TRANSPORT":"kernel"})"
                                        "\n"));
 }

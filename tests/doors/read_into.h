@@ -8,7 +8,9 @@
 
 namespace faultline {
 
-inline DestinationDefaults usual_defaults() { return {.job = "unlabelled", .source = "peer"}; }
+inline DestinationDefaults usual_defaults() {
+  return {.job = "unlabelled", .sender = "10.0.0.9", .source = "peer"};
+}
 
 struct Given {
   LabelNames names;

@@ -27,7 +27,7 @@ TEST(Objects, AreTakenFromLinesListsAndOneBehindTheOther) {
 TEST(Objects, PrintedOverSeveralLinesAreOneLine) {
   Given given;
   read_objects("{\n  \"job\": \"llama\",\n  \"message\": \"a\"\n}\n", given.lines);
-  EXPECT_THAT(given.all(), ElementsAre("llama||-1|unknown-host/peer\n"
+  EXPECT_THAT(given.all(), ElementsAre("llama||-1|10.0.0.9/peer\n"
                                        "{   \"job\": \"llama\",   \"message\": \"a\" }\n"));
 }
 
@@ -35,7 +35,7 @@ TEST(Objects, ThatBreakOffTakeNoOtherWithThem) {
   Given given;
   read_objects("{\"job\":\"llama\",\"message\":\"torn\n{\"message\":\"whole\"}\nplain text\n",
                given.lines);
-  EXPECT_THAT(given.all(), ElementsAre("unlabelled||-1|unknown-host/peer\n"
+  EXPECT_THAT(given.all(), ElementsAre("unlabelled||-1|10.0.0.9/peer\n"
                                        "{\"job\":\"llama\",\"message\":\"torn\n"
                                        "{\"message\":\"whole\"}\nplain text\n"));
 }
@@ -57,23 +57,27 @@ TEST(Objects, AreOfTheJobThatTheirLabelsName) {
   const std::vector<Labelled> all{
       {R"({"kubernetes":{"pod_name":"w-1","namespace_name":"ml","container_name":"t","host":"n-7",)"
        R"("labels":{"training.kubeflow.org/job-name":"llama"}},"log":"x"})",
-       "llama|n-7|-1|n-7/ml/w-1/t"},
+       "llama.ml|n-7|-1|n-7/ml/w-1/t"},
       {R"({"kubernetes":{"pod_name":"w-1","pod_namespace":"ml","container_name":"t",)"
        R"("pod_node_name":"n-7","pod_labels":{"jobset.sigs.k8s.io/jobset-name":"llama"}},)"
        R"("host":"vector-0","file":"","message":"x"})",
-       "llama|n-7|-1|n-7/ml/w-1/t"},
+       "llama.ml|n-7|-1|n-7/ml/w-1/t"},
       {R"({"kubernetes":{"pod":{"name":"w-1"},"namespace":"ml","container":{"name":"t"},)"
        R"("node":{"name":"n-7"},"labels":{"ray_io/cluster":"llama"}},"host":{"name":"beat"},)"
        R"("message":"x"})",
-       "llama|n-7|-1|n-7/ml/w-1/t"},
+       "llama.ml|n-7|-1|n-7/ml/w-1/t"},
       {R"({"SLURM_JOB_ID":812,"SLURM_PROCID":"5","hostname":"n-7","path":"/logs/r5.log","message":"x"})",
        "812|n-7|5|n-7/logs/r5.log/rank5"},
       {R"({"_HOSTNAME":"n-7","_TRANSPORT":"kernel","SYSLOG_IDENTIFIER":"kernel","MESSAGE":"x"})",
        "unlabelled|n-7|-1|n-7/kernel"},
       {R"({"_HOSTNAME":"n-7","_SYSTEMD_UNIT":"slurmd.service","MESSAGE":"x","job":"batch"})",
        "batch|n-7|-1|n-7/slurmd.service"},
+      {R"({"container_name":"/train-0","source":"stdout","job":"llama","host":"n-7","log":"x"})",
+       "llama|n-7|-1|n-7/train-0"},
+      {R"({"log.file.name":"rank0.log","job":"llama","host.name":"n-7","body":"x"})",
+       "llama|n-7|-1|n-7/rank0.log"},
       {R"({"faultline_job":"llama","job":"varlogs","rank":"-4","message":"x"})",
-       "llama||-1|unknown-host/peer"}};
+       "llama||-1|10.0.0.9/peer"}};
   for (const Labelled& labelled : all) {
     Given given;
     read_objects(labelled.object, given.lines);
@@ -81,16 +85,29 @@ TEST(Objects, AreOfTheJobThatTheirLabelsName) {
   }
 }
 
-TEST(Objects, OfMoreSourcesThanOneShipperHasAreCounted) {
-  std::string body;
-  for (int job = 0; job < 100; ++job)
-    for (int host = 0; host < 20; ++host)
-      body += R"({"job":"j)" + std::to_string(job) + R"(","host":"h)" + std::to_string(host) +
-              "\",\"message\":\"x\"}\n";
+TEST(Objects, OfMoreSourcesOrJobsThanOneShipperHasAreCounted) {
+  std::string hosts;
+  for (std::size_t host = 0; host < SourceLines::kMostSources + 7; ++host)
+    hosts += R"({"job":"j","host":"h)" + std::to_string(host) + "\",\"message\":\"x\"}\n";
+  Given many;
+  read_objects(hosts, many.lines);
+  EXPECT_EQ(many.lines.messages(), SourceLines::kMostSources);
+  EXPECT_EQ(many.lines.too_many(), 7);
+  EXPECT_EQ(many.lines.source_of_message().back(), SourceLines::kNoSource);
+
+  std::string jobs;
+  for (std::size_t job = 0; job < SourceLines::kMostJobs + 7; ++job)
+    jobs += R"({"job":"j)" + std::to_string(job) + "\",\"message\":\"x\"}\n";
   Given given;
-  read_objects(body, given.lines);
-  EXPECT_EQ(given.lines.sources().size(), SourceLines::kMostSources);
-  EXPECT_EQ(given.lines.messages() + given.lines.too_many(), 2000);
+  read_objects(jobs, given.lines);
+  EXPECT_EQ(given.lines.too_many(), 7);
+}
+
+TEST(Objects, WithBytesThatAreNoUtf8KeepTheirLabels) {
+  Given given;
+  read_objects("{\"job\":\"llama\",\"message\":\"bad \xff\"}\n", given.lines);
+  EXPECT_THAT(given.all(), ElementsAre("llama||-1|10.0.0.9/peer\n{\"job\":\"llama\",\"message\":"
+                                       "\"bad \xef\xbf\xbd\"}\n"));
 }
 
 TEST(LabelNames, OfTheOperatorCountMoreThanOurs) {
@@ -113,12 +130,13 @@ TEST(Destination, OfTheRequestCountsMoreThanThatOfALabel) {
   given.defaults = {.job = "mine",
                     .host = "here",
                     .rank = 2,
+                    .sender = "10.0.0.9",
                     .source = "peer",
                     .job_given = true,
                     .host_given = true};
   read_objects(R"({"job":"llama","host":"gpu-3","message":"x"})", given.lines);
   ASSERT_EQ(given.all().size(), 1);
-  EXPECT_TRUE(given.all()[0].starts_with("mine|here|2|here/peer\n"));
+  EXPECT_TRUE(given.all()[0].starts_with("mine|here|2|here/peer/rank2\n"));
 }
 
 TEST(Bulk, TakesDocumentsAndAnswersEachAction) {
@@ -145,8 +163,16 @@ no object
   EXPECT_NE((*items)[3].refused, "");
   EXPECT_EQ((*items)[4].refused, "the document is no JSON object");
   EXPECT_THAT(given.all(),
-              ElementsAre("llama||-1|unknown-host/peer\n{\"job\":\"llama\",\"message\":\"a\"}\n"
+              ElementsAre("llama||-1|10.0.0.9/peer\n{\"job\":\"llama\",\"message\":\"a\"}\n"
                           "{\"job\":\"llama\",\"message\":\"b\"}\n"));
+}
+
+TEST(Bulk, BoundsWhatItAnswers) {
+  Given given;
+  EXPECT_FALSE(read_bulk("{\"index\":{}}\n{}\n", std::string(300, 'i'), given.lines));
+  std::string many;
+  for (int item = 0; item < 100'001; ++item) many += "{\"delete\":{}}\n";
+  EXPECT_FALSE(read_bulk(many, "logs", given.lines));
 }
 
 TEST(Bulk, RefusesLinesThatAreNoActions) {
@@ -183,6 +209,16 @@ TEST(Events, AreRefusedAsSplunkDoes) {
   EXPECT_EQ(code_of(R"({"event":null})"), 12);
   EXPECT_EQ(code_of(R"({"event":""})"), 13);
   EXPECT_EQ(code_of(R"({"event":"x"})"), 0);
+}
+
+TEST(Events, ThatAreWrongDoNotTakeTheOthersWithThem) {
+  Given given;
+  const EventsRead read =
+      read_events(R"({"event":"good"}{"event":""}{"host":"h"}{"event":"good, too"})", given.lines);
+  EXPECT_FALSE(read.error);
+  EXPECT_EQ(read.events, 4);
+  EXPECT_EQ(given.lines.messages(), 2);
+  EXPECT_EQ(given.lines.unreadable_records(), 2);
 }
 
 TEST(Objects, OfAnEmptyBodyAreNone) {

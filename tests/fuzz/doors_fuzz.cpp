@@ -59,9 +59,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const unsigned door = input.byte();
   const std::size_t cut = input.byte();
   const LabelNames names;
-  const DestinationDefaults defaults{.job = "unlabelled", .source = "peer"};
+  const DestinationDefaults defaults{.job = "unlabelled", .sender = "10.0.0.9", .source = "peer"};
   SourceLines lines(names, defaults);
   read_at(door, input.rest(), lines);
+  require(lines.source_of_message().size() == lines.messages() + lines.too_many(),
+          "each message has a source, or is counted");
   require(lines.sources().size() <= SourceLines::kMostSources, "sources are bounded");
   std::size_t bytes = 0;
   std::uint64_t messages = 0;

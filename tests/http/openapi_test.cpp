@@ -451,7 +451,7 @@ class OpenApiServer : public testing::Test {
     // More jobs than one body may have.
     std::string objects;
     std::string records;
-    for (int job = 0; job < 100; ++job) {
+    for (int job = 0; job < 1100; ++job) {
       objects += fmt::format("{{\"job\":\"set-{}\",\"message\":\"a\"}}\n", job);
       records += fmt::format(
           R"({}{{"attributes":[{{"key":"job","value":{{"stringValue":"set-{}"}}}}],"body":{{"stringValue":"a"}}}})",

@@ -186,6 +186,9 @@ TEST(Push, AnswersWhatClientsAskBeforeTheySend) {
   await_ready(server);
   const Reply cluster = curl(server, "/", "-H 'Accept: application/json' -D /dev/stderr");
   EXPECT_THAT(cluster.body, HasSubstr(R"("version":{"number":"8)"));
+  EXPECT_THAT(
+      curl(server, "/", "-H 'Accept: application/vnd.elasticsearch+json; compatible-with=8'").body,
+      HasSubstr(R"("version":{"number":"8)"));
   EXPECT_THAT(curl(server, "/").body, HasSubstr("<html"));
   for (const char* path : {"/ready", "/_license", "/_xpack", "/_cluster/health?wait=1",
                            "/services/collector/health/1.0", "/api/v1/ingest/json"})
@@ -231,6 +234,48 @@ TEST(Push, TakesOnlyMessagesOfJobsThatTheTokenIsGoodFor) {
                  "-H 'Authorization: Bearer " + token + "' -X POST -d ''")
                 .status,
             403);
+}
+
+TEST(Push, TellsElasticsearchsClientsWhichDocumentsAreRefused) {
+  Workshop workshop;
+  const std::string tokens = (workshop.folder() / "tokens").string();
+  const std::string made = workshop.make(
+      "{ '" FAULTLINE_BINARY "' token ship --scope ingest --jobs llama >tokens; } 2>out");
+  const std::string token = made.substr(made.rfind(' ') + 1, made.find('\n') - made.rfind(' ') - 1);
+  ServerProcess server(workshop.folder(), {"--tokens", tokens});
+  await_ready(server);
+  const auto answer = [&](const std::string& jobs) {
+    std::string body;
+    for (const char job : jobs)
+      body += std::string("{\"index\":{}}\n{\"job\":\"") + (job == 'l' ? "llama" : "gpt") +
+              "\",\"message\":\"x\"}\n";
+    workshop.write("body", body);
+    return curl(server, "/_bulk",
+                "-H 'Authorization: ApiKey '$(printf 'id:" + token +
+                    "' | base64 -w0) --data-binary @" + (workshop.folder() / "body").string());
+  };
+  const boost::json::object mixed = answer("lgl").json();
+  EXPECT_TRUE(mixed.at("errors").as_bool());
+  std::vector<std::int64_t> statuses;
+  for (const boost::json::value& item : mixed.at("items").as_array())
+    statuses.push_back(item.at("index").at("status").as_int64());
+  EXPECT_THAT(statuses, testing::ElementsAre(201, 400, 201));
+  EXPECT_EQ(answer("gg").status, 403);
+}
+
+TEST(Push, TakesBodiesThatBeginAlikeForDifferentOnes) {
+  Workshop workshop;
+  ServerProcess server(workshop.folder());
+  await_ready(server);
+  const std::string first = R"({"message":"gpu-1:1:1 [0] NCCL WARN Call to connect failed"})";
+  for (const std::string rest : {"", R"({"message":"next"})", R"({"message":"third"})"}) {
+    workshop.write("body", first + rest);
+    EXPECT_EQ(curl(server, "/api/v1/ingest/json?job=llama&host=h",
+                   "--data-binary @" + (workshop.folder() / "body").string())
+                  .status,
+              200);
+  }
+  EXPECT_THAT(curl(server, "/api/v1/sources?job=llama").body, HasSubstr(R"("lines":5,)"));
 }
 
 TEST(Push, RefusesABodyThatUnpacksToTooMuch) {
