@@ -52,6 +52,14 @@ std::variant<DestinationDefaults, Problem> defaults_of(const Request& request,
   return defaults;
 }
 
+Problem taken_by_another(std::string_view source) {
+  return {.status = 503,
+          .detail = fmt::format("another connection is sending the source \"{}\"; send the body "
+                                "again later",
+                                printable_name(source)),
+          .retry_after_seconds = 5};
+}
+
 class Push {
  public:
   Push(const Request& request, Services& services, Exchange& exchange)
@@ -157,12 +165,7 @@ class Push {
       lease = services_.jobs.open_sources().take_if_free(job, source.name, wake_);
       if (lease) break;
       if (steady_now() - begun > kMostWait || exchange_.connection.asked_to_stop())
-        co_return Problem{
-            .status = 503,
-            .detail = fmt::format("another connection is sending the source \"{}\"; send the body "
-                                  "again later",
-                                  source.name),
-            .retry_after_seconds = 5};
+        co_return taken_by_another(destination.source);
       co_await exchange_.connection.pause(steady_now() + kPause);
     }
     while (tracker_->in_flight() > 0 && services_.jobs.commits_in_flight() >= kMostCommitsOfAll)
@@ -177,6 +180,7 @@ class Push {
         stream.end(true, false);
         weight_ += stream.weight();
         if (stream.too_heavy()) problem = tells_too_much(sent_, weight_);
+        if (stream.lease_lost()) problem = taken_by_another(destination.source);
         services_.metrics.count_duplicates(stream.receipt().duplicate_bytes);
       } catch (const StoreError&) {
         problem = store_problem(std::current_exception());
