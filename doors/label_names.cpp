@@ -121,25 +121,9 @@ std::string_view without_surroundings(std::string_view name) {
 }  // namespace
 
 LabelNames::LabelNames() {
-  // Those of prefer() come before them.
-  constexpr std::size_t kFirst = 1'000;
   for (std::size_t at = 0; at < std::size(kNames); ++at)
-    rows_.push_back(
-        {std::string(kNames[at].name), kNames[at].slot, kFirst + at, kNames[at].of_namespace});
+    rows_.push_back({std::string(kNames[at].name), kNames[at].slot, at, kNames[at].of_namespace});
   std::ranges::sort(rows_, {}, &Row::name);
-}
-
-Result<void> LabelNames::prefer(LabelSlot slot, std::string_view name) {
-  if (name.empty()) return Error{Error::Kind::invalid_input, "a label needs a name"};
-  std::string own(name);
-  std::ranges::transform(own, own.begin(), plain);
-  std::erase_if(rows_, [&](const Row& row) { return row.name == own; });
-  std::size_t rank = 999;
-  for (const Row& row : rows_)
-    if (row.slot == slot) rank = std::min(rank, row.rank - 1);
-  rows_.push_back({std::move(own), slot, rank});
-  std::ranges::sort(rows_, {}, &Row::name);
-  return {};
 }
 
 const LabelNames::Row* LabelNames::find(std::string_view name) const {

@@ -7,8 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include "model/result.h"
-
 namespace faultline {
 
 enum class LabelSlot { job, host, rank, file, space, pod, container, unit, program };
@@ -19,9 +17,6 @@ inline constexpr std::size_t kLabelSlots = 9;
 class LabelNames {
  public:
   LabelNames();  // those that Kubernetes, Slurm, Ray and common shippers use
-
-  // Of all labels of a slot that a record has, the one that was preferred last counts.
-  Result<void> prefer(LabelSlot slot, std::string_view name);
 
   struct Row {
     std::string name;  // plain

@@ -21,10 +21,9 @@ namespace asio = boost::asio;
 namespace json = boost::json;
 namespace {
 
-// How many commits one connection, and all of them together, may have on the way to the disk. While
-// there are more, bodies are not read, and TCP slows the senders down.
+// How many commits one connection may have on the way to the disk. While there are more, bodies are
+// not read, and TCP slows the senders down.
 constexpr std::size_t kMaxCommitsOfConnection = 4;
-constexpr std::size_t kMaxCommitsOfAll = 64;
 
 // When a stream pauses, what it sent so far is committed, but not more often than this.
 constexpr std::chrono::milliseconds kPause{200};
@@ -233,8 +232,7 @@ class BodyPump {
 
   bool congested() const {
     const std::size_t own = stream_.commits_in_flight();
-    return own >= kMaxCommitsOfConnection ||
-           (own > 0 && services_.jobs.commits_in_flight() >= kMaxCommitsOfAll);
+    return own >= kMaxCommitsOfConnection || (own > 0 && services_.jobs.is_congested());
   }
 
   // Whether others hold so much in memory that this body has to wait. It ends instead if another
@@ -313,7 +311,7 @@ std::variant<IngestParameters, Problem> journal_parameters(const Request& reques
                                                            const Services& services) {
   IngestParameters parameters;
   std::string& job = parameters.source.job;
-  job = services.default_job.empty() ? std::string(kUnlabelledJob) : services.default_job;
+  job = job_of_unlabelled(services);
   for (const auto& [name, value] : request.path_values)
     if (name == "job") job = value;
   if (const auto good = check_name("job", job); !good) return problem_from(good.error());

@@ -12,13 +12,6 @@ namespace faultline {
 namespace asio = boost::asio;
 namespace {
 
-bool is_json(const Request& request) {
-  std::string_view type = request.header("Content-Type");
-  type = type.substr(0, type.find(';'));
-  while (type.ends_with(' ')) type.remove_suffix(1);
-  return equal_ignoring_case(type, "application/json");
-}
-
 // Loki's errors are plain text.
 Response loki_error(const Problem& problem) {
   Response response = problem_response(problem);
@@ -52,7 +45,7 @@ std::optional<Problem> read_push(bool as_json, std::string_view body, RecordVisi
 
 asio::awaitable<Response> push_loki(const Request& request, Services& services,
                                     Exchange& exchange) {
-  const bool as_json = is_json(request);
+  const bool as_json = has_json_body(request);
   const auto read = [as_json](std::string_view body, RecordVisitor& visitor) {
     return read_push(as_json, body, visitor);
   };

@@ -2,6 +2,7 @@
 #include "doors/otlp.h"
 #include "http/handlers.h"
 #include "http/push.h"
+#include "http/whole_body.h"
 
 namespace faultline {
 namespace asio = boost::asio;
@@ -9,8 +10,6 @@ namespace {
 
 constexpr std::string_view kProtobuf = "application/x-protobuf";
 constexpr std::string_view kJson = "application/json";
-
-bool is_json(const Request& request) { return request.header("Content-Type").starts_with(kJson); }
 
 // The numbers of google.rpc.Code.
 int code_of(unsigned status) {
@@ -32,7 +31,7 @@ Response error(bool as_json, const Problem& problem) {
 
 asio::awaitable<Response> push_otlp(const Request& request, Services& services,
                                     Exchange& exchange) {
-  const bool as_json = is_json(request);
+  const bool as_json = has_json_body(request);
   const auto read = [as_json](std::string_view body,
                               RecordVisitor& visitor) -> std::optional<Problem> {
     const Result<void> done =

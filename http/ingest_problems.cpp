@@ -4,6 +4,10 @@
 
 namespace faultline {
 
+std::string job_of_unlabelled(const Services& services) {
+  return services.default_job.empty() ? "unlabelled" : services.default_job;
+}
+
 Problem store_problem(const std::exception_ptr& failure) {
   std::string reason;
   try {

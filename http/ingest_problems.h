@@ -5,15 +5,16 @@
 #include <exception>
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "http/problem.h"
 #include "service/live_jobs.h"
+#include "service/services.h"
 
 namespace faultline {
 
-// The job of messages that name none, if the server has no default: they are kept, and can be seen.
-inline constexpr std::string_view kUnlabelledJob = "unlabelled";
+// The job of messages that name none: the server's default or, if it has none, one in which they
+// are kept and can be seen.
+std::string job_of_unlabelled(const Services& services);
 
 // `failure`: what the store threw.
 Problem store_problem(const std::exception_ptr& failure);

@@ -21,13 +21,12 @@ namespace {
 constexpr std::chrono::milliseconds kPause{200};
 // How long a body waits for another one of the same source.
 constexpr std::chrono::seconds kMostWait{20};
-constexpr std::size_t kMostCommitsOfAll = 64;
 
 std::variant<DestinationDefaults, Problem> defaults_of(const Request& request,
                                                        const Services& services,
                                                        std::string_view door) {
   DestinationDefaults defaults;
-  defaults.job = services.default_job.empty() ? std::string(kUnlabelledJob) : services.default_job;
+  defaults.job = job_of_unlabelled(services);
   const auto name = [&](std::string_view parameter,
                         std::string& value) -> std::variant<bool, Problem> {
     auto given = request.query.text(parameter);
@@ -73,11 +72,11 @@ class Push {
     auto defaults = defaults_of(request_, services_, door);
     if (Problem* problem = std::get_if<Problem>(&defaults)) co_return failed(std::move(*problem));
     HeldBodies::Share held(exchange_.threads.held_bodies(), wake_);
-    auto body = co_await read_whole_body(request_, exchange_, held);
+    auto body = co_await read_whole_body(exchange_, held);
     if (Problem* problem = std::get_if<Problem>(&body)) co_return failed(std::move(*problem));
 
     sent_ = std::get<std::string>(body).size();
-    const LabelNames names;
+    static const LabelNames names;
     SourceLines lines(names, std::get<DestinationDefaults>(defaults));
     std::optional<Problem> problem;
     auto take_apart = [&] {
@@ -168,7 +167,7 @@ class Push {
         co_return taken_by_another(destination.source);
       co_await exchange_.connection.pause(steady_now() + kPause);
     }
-    while (tracker_->in_flight() > 0 && services_.jobs.commits_in_flight() >= kMostCommitsOfAll)
+    while (tracker_->in_flight() > 0 && services_.jobs.is_congested())
       co_await exchange_.connection.pause(steady_now() + kPause);
     std::optional<Problem> problem;
     auto store = [&] {

@@ -55,8 +55,7 @@ class NoFiles : public FileVisitor {
 
 }  // namespace
 
-asio::awaitable<std::variant<std::string, Problem>> read_whole_body(const Request&,
-                                                                    Exchange& exchange,
+asio::awaitable<std::variant<std::string, Problem>> read_whole_body(Exchange& exchange,
                                                                     HeldBodies::Share& held) {
   const Problem gone{.status = kClientLeft};
   if (!co_await exchange.reader.invite_body()) co_return gone;
@@ -90,6 +89,13 @@ asio::awaitable<std::variant<std::string, Problem>> read_whole_body(const Reques
                         .detail = "the server is stopping; send the body again",
                         .retry_after_seconds = 5};
   }
+}
+
+bool has_json_body(const Request& request) {
+  std::string_view type = request.header("Content-Type");
+  type = type.substr(0, type.find(';'));
+  while (type.ends_with(' ')) type.remove_suffix(1);
+  return equal_ignoring_case(type, "application/json");
 }
 
 std::variant<std::string, Problem> unpacked_body(const Request& request, std::string body) {

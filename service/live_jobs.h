@@ -60,6 +60,12 @@ class LiveJobs {
   // write.
   void commit(Commit commit, std::function<void(std::exception_ptr)> done);
   std::size_t commits_in_flight() const { return commits_in_flight_; }  // of all jobs
+  // Whether all senders together have so many commits on the way to the disk that one which has
+  // some should wait.
+  bool is_congested() const {
+    constexpr std::size_t kMaxCommitsOfAll = 64;
+    return commits_in_flight_ >= kMaxCommitsOfAll;
+  }
 
   // Where a source stands, including everything committed to it: waits for the disk if some of it
   // is still on its way.

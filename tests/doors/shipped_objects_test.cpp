@@ -110,21 +110,6 @@ TEST(Objects, WithBytesThatAreNoUtf8KeepTheirLabels) {
                                        "\"bad \xef\xbf\xbd\"}\n"));
 }
 
-TEST(LabelNames, OfTheOperatorCountMoreThanOurs) {
-  Given given;
-  ASSERT_TRUE(given.names.prefer(LabelSlot::job, "Team Run"));
-  ASSERT_TRUE(given.names.prefer(LabelSlot::job, "experiment"));
-  ASSERT_TRUE(given.names.prefer(LabelSlot::host, "machine"));
-  EXPECT_FALSE(given.names.prefer(LabelSlot::host, ""));
-  read_objects(
-      R"({"faultline_job":"a","team-run":"b","experiment":"c","machine":"m","host":"h","log":"x"})",
-      given.lines);
-  read_objects(R"({"faultline_job":"a","team-run":"b","host":"h","log":"x"})", given.lines);
-  ASSERT_EQ(given.all().size(), 2);
-  EXPECT_TRUE(given.all()[0].starts_with("b|h|-1|h/peer\n"));
-  EXPECT_TRUE(given.all()[1].starts_with("c|m|-1|m/peer\n"));
-}
-
 TEST(Destination, OfTheRequestCountsMoreThanThatOfALabel) {
   Given given;
   given.defaults = {.job = "mine",

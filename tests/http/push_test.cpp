@@ -207,13 +207,18 @@ TEST(Push, KeepsMessagesWithoutAJobWhereTheyCanBeSeen) {
             line(R"({"accepted":1,"refused":0,"jobs":["mine"]})"));
 }
 
+// Its line is written to "tokens".
+std::string token_for_llama(Workshop& workshop) {
+  const std::string said = workshop.make(
+      "{ '" FAULTLINE_BINARY "' token ship --scope ingest --jobs llama >tokens; } 2>out");
+  const std::size_t begin = said.rfind(' ') + 1;
+  return said.substr(begin, said.find('\n') - begin);
+}
+
 TEST(Push, TakesOnlyMessagesOfJobsThatTheTokenIsGoodFor) {
   Workshop workshop;
-  const std::string tokens = (workshop.folder() / "tokens").string();
-  const std::string made = workshop.make(
-      "{ '" FAULTLINE_BINARY "' token ship --scope ingest --jobs llama >tokens; } 2>out");
-  const std::string token = made.substr(made.rfind(' ') + 1, made.find('\n') - made.rfind(' ') - 1);
-  ServerProcess server(workshop.folder(), {"--tokens", tokens});
+  const std::string token = token_for_llama(workshop);
+  ServerProcess server(workshop.folder(), {"--tokens", (workshop.folder() / "tokens").string()});
   await_ready(server);
   const std::string both = R"(-d '{"job":"llama-7","log":"x"}{"job":"other","log":"y"}')";
   EXPECT_EQ(curl(server, "/api/v1/ingest/json", both).status, 401);
@@ -238,11 +243,8 @@ TEST(Push, TakesOnlyMessagesOfJobsThatTheTokenIsGoodFor) {
 
 TEST(Push, TellsElasticsearchsClientsWhichDocumentsAreRefused) {
   Workshop workshop;
-  const std::string tokens = (workshop.folder() / "tokens").string();
-  const std::string made = workshop.make(
-      "{ '" FAULTLINE_BINARY "' token ship --scope ingest --jobs llama >tokens; } 2>out");
-  const std::string token = made.substr(made.rfind(' ') + 1, made.find('\n') - made.rfind(' ') - 1);
-  ServerProcess server(workshop.folder(), {"--tokens", tokens});
+  const std::string token = token_for_llama(workshop);
+  ServerProcess server(workshop.folder(), {"--tokens", (workshop.folder() / "tokens").string()});
   await_ready(server);
   const auto answer = [&](const std::string& jobs) {
     std::string body;
