@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "alerts/attempt.h"
-#include "alerts/url.h"
+#include "client/url.h"
 
 namespace faultline {
 

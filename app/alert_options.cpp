@@ -10,9 +10,9 @@
 #include <set>
 #include <stdexcept>
 
-#include "alerts/authorities.h"
+#include "client/authorities.h"
 #include "alerts/http_post.h"
-#include "alerts/url.h"
+#include "client/url.h"
 #include "app/durations.h"
 #include "app/manual/command_help.h"
 #include "app/table_reader.h"

@@ -15,7 +15,7 @@
 
 #include "alerts/delivery.h"
 #include "alerts/routing.h"
-#include "alerts/url.h"
+#include "client/url.h"
 #include "app/commands.h"
 #include "app/data_folder.h"
 #include "app/durations.h"

@@ -1,4 +1,4 @@
-// Precompiled for alerts/ and the layers that use sockets. model/pch.h has the rules.
+// Precompiled for the layers that use sockets. model/pch.h has the rules.
 #pragma once
 
 #include <boost/asio.hpp>

@@ -1,4 +1,4 @@
-#include "alerts/authorities.h"
+#include "client/authorities.h"
 
 #include <openssl/err.h>
 #include <openssl/x509.h>

@@ -1,4 +1,4 @@
-#include "alerts/url.h"
+#include "client/url.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "alerts/authorities.h"
+#include "client/authorities.h"
 
 #include <gtest/gtest.h>
 #include <openssl/x509.h>
