@@ -117,17 +117,22 @@ std::variant<IngestParameters, Problem> parameters_of(const Request& request,
 json::object json_of(const FileReceipt& receipt) {
   json::object dialects;
   for (const auto& [dialect, lines] : receipt.dialects) dialects[dialect] = lines;
-  return {{"source", receipt.source},
-          {"bytes", receipt.bytes},
-          {"lines", receipt.lines},
-          {"recognized", receipt.recognized},
-          {"events", receipt.facts},
-          {"next_offset", receipt.next_offset},
-          {"dialects", std::move(dialects)},
-          {"skipped_lines", receipt.skipped},
-          {"duplicate_bytes", receipt.duplicate_bytes},
-          {"refused", json::array(receipt.refused.begin(), receipt.refused.end())},
-          {"hints", json::array(receipt.hints.begin(), receipt.hints.end())}};
+  json::object object{{"source", receipt.source},
+                      {"bytes", receipt.bytes},
+                      {"lines", receipt.lines},
+                      {"recognized", receipt.recognized},
+                      {"events", receipt.facts},
+                      {"next_offset", receipt.next_offset},
+                      {"dialects", std::move(dialects)},
+                      {"skipped_lines", receipt.skipped},
+                      {"duplicate_bytes", receipt.duplicate_bytes},
+                      {"refused", json::array(receipt.refused.begin(), receipt.refused.end())},
+                      {"hints", json::array(receipt.hints.begin(), receipt.hints.end())}};
+  if (const std::optional<Fingerprint>& block = receipt.last_block)
+    object["last_block"] = {{"from", block->from_offset},
+                            {"to", block->to_offset},
+                            {"xxh3", fmt::format("{:016x}", block->digest)}};
+  return object;
 }
 
 FileReceipt total_of(const std::vector<FileReceipt>& receipts) {

@@ -136,6 +136,8 @@ FileStream::FileStream(Source source, BodyStart start, Store& store, LiveJobs& j
   if (start_.offset) {
     skip_ = position_.offset - std::min(position_.offset, *start_.offset);
     starts_body_ = position_.offset == 0;
+    if (*start_.offset == 0 && position_.offset > 0)
+      receipt_.last_block = store.last_block(source_.job, source_.name);
   } else if (position_.offset > 0) {
     filter_.emplace(
         held_blocks(store, source_.job, source_.name, start_.appends ? kComparedBodies : SIZE_MAX));

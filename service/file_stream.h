@@ -34,6 +34,9 @@ struct FileReceipt {
   std::map<std::string, std::uint64_t> dialects;
   std::vector<std::string> refused;  // why a dump in it was not read
   std::vector<std::string> hints;    // what is wrong with it, and what to do
+  // The last block of the source, for a sender that begins at offset 0 again: so it can tell
+  // whether what the server has is the beginning of what it would send.
+  std::optional<Fingerprint> last_block;
 };
 
 // The digest of a block, which ends with its last whole line, although lines come in pieces.

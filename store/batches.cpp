@@ -252,6 +252,14 @@ std::vector<HeldBlock> select_body_starts(Database& database, std::string_view j
   return {latest_first.rbegin(), latest_first.rend()};
 }
 
+std::optional<Fingerprint> select_last_block(Database& database, std::string_view job,
+                                             std::string_view source) {
+  Query row = database.query(fmt::format("{}ORDER BY id DESC LIMIT 1", kBlocks), job, source);
+  if (!row.next()) return std::nullopt;
+  const std::vector<HeldBlock> blocks = held_blocks(database, row);
+  return blocks.empty() ? std::nullopt : std::optional(blocks.back().print);
+}
+
 std::vector<HeldBlock> select_blocks_after(Database& database, std::string_view job,
                                            std::string_view source, std::int64_t batch) {
   constexpr std::size_t kAtOnce = 64;

@@ -18,6 +18,8 @@ std::int64_t insert_batch(Database& database, std::int64_t source, const Commit&
 
 std::vector<HeldBlock> select_body_starts(Database& database, std::string_view job,
                                           std::string_view source, std::size_t at_most);
+std::optional<Fingerprint> select_last_block(Database& database, std::string_view job,
+                                             std::string_view source);
 std::vector<HeldBlock> select_blocks_after(Database& database, std::string_view job,
                                            std::string_view source, std::int64_t batch);
 std::vector<NumberedSource> select_numbered_sources(Database& database, std::string_view job,

@@ -195,6 +195,10 @@ std::vector<HeldBlock> Store::body_starts(std::string_view job, std::string_view
       [&](Database& database) { return select_body_starts(database, job, source, at_most); });
 }
 
+std::optional<Fingerprint> Store::last_block(std::string_view job, std::string_view source) {
+  return impl_->read([&](Database& database) { return select_last_block(database, job, source); });
+}
+
 std::vector<HeldBlock> Store::blocks_after(std::string_view job, std::string_view source,
                                            std::int64_t batch) {
   return impl_->read(

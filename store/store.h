@@ -244,6 +244,8 @@ class Store {
   // `at_most`: only so many, the latest.
   std::vector<HeldBlock> body_starts(std::string_view job, std::string_view source,
                                      std::size_t at_most = SIZE_MAX);
+  // Null: the source has none.
+  std::optional<Fingerprint> last_block(std::string_view job, std::string_view source);
   std::vector<HeldBlock> blocks_after(std::string_view job, std::string_view source,
                                       std::int64_t batch);
   // The sources NAME, NAME#2, NAME#3, … of the job that there are, in this order.

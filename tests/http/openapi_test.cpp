@@ -476,6 +476,8 @@ class OpenApiServer : public testing::Test {
                "filename=\"c.log\"\r\n\r\ntwo\n\r\n--b--\r\n"));
     expect("PUT", ingest, ask("PUT", ingest + "?job=sent&source=gap&offset=500", "", "a line\n"),
            false);
+    expect("PUT", ingest, ask("PUT", ingest + "?job=sent&source=again&offset=0", "", "a line\n"));
+    expect("PUT", ingest, ask("PUT", ingest + "?job=sent&source=again&offset=0", "", ""));
 
     expect("POST", ingest, post("job=sent&source=dump", broken_dump()));
     expect("POST", ingest, post("job=sent&source=nccl", nccl_log()));
