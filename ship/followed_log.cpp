@@ -1,0 +1,350 @@
+#include "ship/followed_log.h"
+
+#include <sys/stat.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace faultline {
+namespace {
+
+// Fewer bytes wait for more, so that a busy log does not come in a thousand pieces.
+constexpr std::size_t kWorthTaking = std::size_t{256} << 10;
+constexpr std::chrono::milliseconds kMostWaiting{500};
+constexpr std::chrono::milliseconds kBetweenLooks{200};
+// A program may write to a file for a while after it was renamed.
+constexpr double kRestSeconds = 2;
+// A copy may not be there at once, or is just being packed.
+constexpr int kMostTries = 10;
+constexpr std::size_t kMostParts = 64;
+constexpr std::uint64_t kMostUnpacked = std::uint64_t{8} << 30;
+
+// XXH3-64 of bytes that come in pieces.
+class StreamDigest {
+ public:
+  StreamDigest() : state_(XXH3_createState()) { XXH3_64bits_reset(state_); }
+  ~StreamDigest() { XXH3_freeState(state_); }
+  StreamDigest(const StreamDigest&) = delete;
+  StreamDigest& operator=(const StreamDigest&) = delete;
+  void add(std::string_view bytes) { XXH3_64bits_update(state_, bytes.data(), bytes.size()); }
+  std::uint64_t value() const { return XXH3_64bits_digest(state_); }
+
+ private:
+  XXH3_state_t* state_;
+};
+
+double system_seconds() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration<double>(now).count();
+}
+
+}  // namespace
+
+FollowedLog::FollowedLog(ReaderState saved, std::uint64_t start, FollowSettings settings)
+    : saved_(std::move(saved)), settings_(std::move(settings)), next_(start) {
+  begin();
+}
+
+void FollowedLog::begin() {
+  if (saved_.parts.empty()) return begin_new();
+  // Oldest first: a part may have grown after the one behind it was taken up.
+  const PartMarks marks = saved_.parts;
+  const auto goes_on_in = [&](std::size_t index, std::uint64_t position) {
+    saved_.parts.assign(marks.begin(), marks.begin() + static_cast<std::ptrdiff_t>(index));
+    return resume(marks[index], position);
+  };
+  for (std::size_t i = 0; i < marks.size(); ++i)
+    if (marks[i].begin <= next_ && next_ <= marks[i].end() && goes_on_in(i, next_ - marks[i].begin))
+      return;
+  // What should come next is gone; the part after it may be there.
+  note_gap();
+  for (std::size_t i = 0; i < marks.size(); ++i)
+    if (marks[i].begin >= next_ && goes_on_in(i, 0)) return move_begins(next_);
+  saved_.parts = marks;
+  push_newer(files_of_log(saved_.path));
+}
+
+void FollowedLog::begin_new() {
+  next_ = 0;
+  saved_.looked_at = settings_.not_before;
+  for (const LogFile& file : files_of_log(saved_.path))
+    if (file.changed_at >= settings_.not_before) push(file);
+}
+
+bool FollowedLog::pass_held(std::uint64_t offset, const std::optional<HeldProof>& proof) {
+  parts_.clear();
+  saved_.parts.clear();
+  begin_new();
+  if (!proof || proof->to > offset) return false;
+  // Reads up to `end` of the stream; hands on what it reads.
+  const auto pass_to = [&](std::uint64_t end, auto use) {
+    std::uint64_t at = parts_.empty() ? end : parts_.front().position();
+    while (at < end && !parts_.empty()) {
+      std::string passed;
+      if (parts_.front().take(std::min<std::uint64_t>(end - at, kWorthTaking), passed) ==
+          LogPart::Found::bytes)
+        use(passed);
+      else
+        leave_front();
+      at += passed.size();
+    }
+    return at == end && !parts_.empty();
+  };
+  StreamDigest digest;
+  return pass_to(proof->from, [](const std::string&) {}) &&
+         pass_to(proof->to, [&](const std::string& bytes) { digest.add(bytes); }) &&
+         digest.value() == proof->digest && pass_to(offset, [](const std::string&) {});
+}
+
+bool FollowedLog::must_be_saved() { return std::exchange(parts_changed_, false); }
+
+void FollowedLog::note_gap() {
+  ++gaps_;
+  torn_ = !parts_.empty() ? !parts_.front().ends_with_newline() : false;
+}
+
+// Where the last part will end, as far as it is known now.
+std::uint64_t FollowedLog::stream_end() const {
+  return parts_.empty() ? next_ : parts_.back().position() + parts_.back().available();
+}
+
+// Gives the parts their places in the stream, one behind the other.
+void FollowedLog::move_begins(std::uint64_t begin) {
+  for (LogPart& part : parts_) {
+    part.move_begin(begin);
+    begin = part.position() + part.available();
+  }
+}
+
+std::optional<LogPart> FollowedLog::reopen(const LogFile& file, const PartMark& mark,
+                                           std::uint64_t position) {
+  if (!file.packed) return LogPart::reopen(file.path, mark, position);
+  if (!packed_file_begins_with(file.path, mark.head)) return std::nullopt;
+  return LogPart::reopen(unpack_log_file(file.path, settings_.folder, kMostUnpacked), mark,
+                         position);
+}
+
+std::optional<LogPart> FollowedLog::open(const LogFile& file) {
+  if (!file.packed) return LogPart::open(file.path, 0);
+  std::optional<LogPart> part =
+      LogPart::open(unpack_log_file(file.path, settings_.folder, kMostUnpacked), 0);
+  if (part) part->set_copy();
+  return part;
+}
+
+// Finds the file that was read up to `mark`, wherever it lies now: under another name, or as a
+// copy.
+std::optional<std::size_t> FollowedLog::find_file(const std::vector<LogFile>& files,
+                                                  const PartMark& mark, std::uint64_t position,
+                                                  std::optional<LogPart>& part) {
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    if (files[i].id != mark.id) continue;
+    part = reopen(files[i], mark, position);
+    if (part) return i;
+  }
+  // What was read of it must be enough to tell it from others.
+  if (mark.read == 0) return std::nullopt;
+  for (const bool packed : {false, true}) {
+    for (std::size_t i = files.size(); i-- > 0;) {
+      if (files[i].packed != packed || files[i].id == mark.id) continue;
+      part = reopen(files[i], mark, position);
+      if (!part) continue;
+      if (!files[i].is_current) part->set_copy();
+      return i;
+    }
+  }
+  return std::nullopt;
+}
+
+// Goes on in the file that was read up to `mark`, and in those that came after it.
+bool FollowedLog::resume(const PartMark& mark, std::uint64_t position) {
+  const std::vector<LogFile> files = files_of_log(saved_.path);
+  std::optional<LogPart> part;
+  const std::optional<std::size_t> index = find_file(files, mark, position, part);
+  if (!index) return false;
+  if (files[*index].is_current) current_ = files[*index].id;
+  parts_.push_back(std::move(*part));
+  parts_changed_ = true;
+  push_after(files, *index + 1);
+  return true;
+}
+
+// A file that was read or is open, perhaps under another name or as a copy. A new file may have the
+// inode of a deleted one, or begin as an old one did.
+bool FollowedLog::is_known(const LogFile& file) {
+  PartMarks marks = saved_.parts;
+  for (const LogPart& part : parts_) {
+    if (part.id() == file.id) return true;
+    marks.push_back(part.mark_of_file());
+  }
+  std::optional<LogPart> unpacked;
+  return std::ranges::any_of(marks, [&](const PartMark& mark) {
+    if (mark.read == 0) return false;
+    if (file.packed) {
+      if (mark.read < PartMark::kTail || !packed_file_begins_with(file.path, mark.head))
+        return false;
+      if (!unpacked) unpacked = open(file);
+      return unpacked && unpacked->is_all_of(mark);
+    }
+    if (mark.id == file.id) return LogPart::reopen(file.path, mark, mark.read).has_value();
+    const std::optional<LogPart> part = LogPart::open(file.path, 0);
+    return mark.read >= PartMark::kTail && part && part->is_all_of(mark);
+  });
+}
+
+void FollowedLog::push(const LogFile& file) {
+  std::optional<LogPart> part = open(file);
+  if (!part) return;
+  part->move_begin(stream_end());
+  if (file.is_current) current_ = file.id;
+  parts_.push_back(std::move(*part));
+  parts_changed_ = true;
+}
+
+void FollowedLog::push_after(const std::vector<LogFile>& files, std::size_t index) {
+  for (; index < files.size(); ++index)
+    if (!is_known(files[index])) push(files[index]);
+}
+
+// Those that changed after the log was looked at last.
+void FollowedLog::push_newer(const std::vector<LogFile>& files) {
+  for (const LogFile& file : files)
+    if ((file.is_current || file.changed_at > saved_.looked_at) && !is_known(file)) push(file);
+}
+
+// Whether the log's name means another file now, and which files came in between.
+void FollowedLog::look() {
+  const Clock::time_point now = Clock::now();
+  if (now - looked_at_ < kBetweenLooks) return;
+  looked_at_ = now;
+  struct stat status{};
+  const bool is_there = stat(saved_.path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
+  const FileId id{status.st_dev, status.st_ino};
+  if (is_there && parts_.empty()) {
+    if (!last_ || !resume(*last_, last_->read)) push_newer(files_of_log(saved_.path));
+  } else if (is_there && id != current_) {
+    const std::vector<LogFile> files = files_of_log(saved_.path);
+    const auto before =
+        std::ranges::find_if(files, [&](const LogFile& file) { return file.id == current_; });
+    if (before != files.end())
+      push_after(files, static_cast<std::size_t>(before - files.begin()) + 1);
+    else if (!goes_on_in_replacement())
+      push_newer(files);
+  }
+  if (is_there) saved_.looked_at = system_seconds();
+}
+
+// A program such as rsync puts a longer copy in place of a file.
+bool FollowedLog::goes_on_in_replacement() {
+  const PartMark mark = parts_.back().mark();
+  if (mark.read == 0) return false;
+  std::optional<LogPart> copy = LogPart::reopen(saved_.path, mark, mark.read);
+  if (!copy) return false;
+  current_ = copy->id();
+  parts_.back() = std::move(*copy);
+  parts_changed_ = true;
+  return true;
+}
+
+// The file was written anew. What was not read of it may lie in a copy.
+void FollowedLog::recover() {
+  std::optional<LogPart> copy;
+  const PartMark mark = parts_.front().mark();
+  if (find_file(files_of_log(saved_.path), mark, mark.read, copy)) {
+    parts_.front() = std::move(*copy);
+    parts_changed_ = true;
+    tries_ = 0;
+    return;
+  }
+  if (++tries_ < kMostTries) return;
+  tries_ = 0;
+  note_gap();
+  leave_front();
+}
+
+// Goes to the next file. Those that wait may have been written anew or rotated further meanwhile,
+// so what comes next is looked up again; but what was deleted can be had only from them.
+void FollowedLog::leave_front() {
+  last_ = parts_.front().mark();
+  next_ = parts_.front().position();
+  saved_.parts.push_back(*last_);
+  if (saved_.parts.size() > kMostParts) saved_.parts.erase(saved_.parts.begin());
+  parts_.pop_front();
+  parts_changed_ = true;
+  const std::vector<LogFile> files = files_of_log(saved_.path);
+  std::optional<LogPart> left;
+  const std::optional<std::size_t> index = find_file(files, *last_, last_->read, left);
+  if (index) {
+    std::erase_if(parts_, [](const LogPart& part) { return !part.is_deleted(); });
+    push_after(files, *index + 1);
+  } else {
+    push_newer(files);
+  }
+  move_begins(next_);
+}
+
+// Whether nothing more is written to the part: to a renamed file a program may write for long, if
+// it was not told of it.
+bool FollowedLog::is_finished(const LogPart& front) const {
+  if (front.is_copy()) return true;
+  if (system_seconds() - front.changed_at() < kRestSeconds) return false;
+  return std::any_of(parts_.begin() + 1, parts_.end(),
+                     [](const LogPart& part) { return part.available() > 0; }) ||
+         (parts_.size() == 1 && front.is_deleted());
+}
+
+std::optional<StreamPiece> FollowedLog::take(std::size_t most, bool hurry) {
+  look();
+  const Clock::time_point now = Clock::now();
+  while (!parts_.empty()) {
+    LogPart& front = parts_.front();
+    // The first bytes of a file are taken at once: without them it cannot be known again.
+    const bool may_wait = front.is_begun() && parts_.size() == 1 && !hurry;
+    if (may_wait && front.available() < kWorthTaking && now - taken_at_ < kMostWaiting)
+      return std::nullopt;
+    StreamPiece piece{front.position(), {}};
+    if (torn_) piece.bytes = "\n";
+    const LogPart::Found found = front.take(most, piece.bytes);
+    if (found == LogPart::Found::bytes) {
+      if (std::exchange(torn_, false)) front.move_begin(front.begin() + 1);
+      taken_at_ = now;
+      return piece;
+    }
+    if (found == LogPart::Found::rewritten) {
+      recover();
+      if (tries_ > 0) return std::nullopt;
+      continue;
+    }
+    if (!is_finished(front)) return std::nullopt;
+    leave_front();
+  }
+  return std::nullopt;
+}
+
+bool FollowedLog::at_end() const {
+  return std::ranges::all_of(parts_, [](const LogPart& part) { return part.available() == 0; });
+}
+
+void FollowedLog::rewind(std::uint64_t offset) {
+  ReaderState all = saved();
+  parts_.clear();
+  torn_ = false;
+  saved_.parts = std::move(all.parts);
+  next_ = offset;
+  begin();
+}
+
+void FollowedLog::acknowledge(std::uint64_t offset) {
+  saved_.acknowledged = std::max(saved_.acknowledged, offset);
+}
+
+ReaderState FollowedLog::saved() const {
+  ReaderState all = saved_;
+  for (const LogPart& part : parts_) all.parts.push_back(part.mark());
+  if (all.parts.size() > kMostParts)
+    all.parts.erase(all.parts.begin(), all.parts.end() - kMostParts);
+  return all;
+}
+
+}  // namespace faultline

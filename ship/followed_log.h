@@ -1,0 +1,75 @@
+// FollowedLog: the files of one log as one stream, through rotation and truncation.
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ship/log_files.h"
+#include "ship/log_part.h"
+#include "ship/log_reader.h"
+
+namespace faultline {
+
+struct FollowSettings {
+  std::string folder;  // for what has to be unpacked
+  // Of a log that was never read: files that did not change since are not read. Seconds of the
+  // system's clock.
+  double not_before = 0;
+};
+
+class FollowedLog : public LogReader {
+ public:
+  // `saved`: where an earlier reader stood; its marks are empty for a log that was never read.
+  // `start`: goes on there in the stream; 0 for a log that was never read.
+  FollowedLog(ReaderState saved, std::uint64_t start, FollowSettings settings);
+
+  std::optional<StreamPiece> take(std::size_t most, bool hurry) override;
+  bool at_end() const override;
+  void rewind(std::uint64_t offset) override;
+  bool pass_held(std::uint64_t offset, const std::optional<HeldProof>& proof) override;
+  void acknowledge(std::uint64_t offset) override;
+  bool must_be_saved() override;
+  ReaderState saved() const override;
+  const LogTarget& target() const override { return saved_.target; }
+
+  // How often lines were lost, because a file was written anew before it was read.
+  std::uint64_t gaps() const { return gaps_; }
+
+ private:
+  void begin();
+  void begin_new();
+  void move_begins(std::uint64_t begin);
+  bool goes_on_in_replacement();
+  bool is_finished(const LogPart& front) const;
+  void look();
+  bool resume(const PartMark& mark, std::uint64_t position);
+  std::optional<std::size_t> find_file(const std::vector<LogFile>& files, const PartMark& mark,
+                                       std::uint64_t position, std::optional<LogPart>& part);
+  std::optional<LogPart> reopen(const LogFile& file, const PartMark& mark, std::uint64_t position);
+  std::optional<LogPart> open(const LogFile& file);
+  bool is_known(const LogFile& file);
+  void push(const LogFile& file);
+  void push_after(const std::vector<LogFile>& files, std::size_t index);
+  void push_newer(const std::vector<LogFile>& files);
+  void recover();
+  void leave_front();
+  void note_gap();
+  std::uint64_t stream_end() const;
+
+  ReaderState saved_;
+  FollowSettings settings_;
+  std::deque<LogPart> parts_;     // the first is read; its followers wait
+  FileId current_;                // the file that the log's name meant last
+  std::optional<PartMark> last_;  // of the part that was left last
+  std::uint64_t next_ = 0;        // where the stream goes on if no part is open
+  std::uint64_t gaps_ = 0;
+  bool torn_ = false;  // a line was cut by a gap
+  bool parts_changed_ = true;
+  int tries_ = 0;  // how often the rest of a file that was written anew was looked for
+  Clock::time_point taken_at_{};
+  Clock::time_point looked_at_{};
+};
+
+}  // namespace faultline

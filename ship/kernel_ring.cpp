@@ -1,0 +1,100 @@
+#include "ship/kernel_ring.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <fstream>
+#include <utility>
+
+namespace faultline {
+namespace {
+
+constexpr std::size_t kMostRecord = 8192;  // the kernel's own limit
+constexpr std::size_t kMostMarks = 256;
+
+// 5 of "6,5,1234567,-;text".
+std::uint64_t sequence_of(const std::string& record) {
+  const std::size_t comma = record.find(',');
+  return comma == std::string::npos ? 0 : std::strtoull(record.c_str() + comma + 1, nullptr, 10);
+}
+
+}  // namespace
+
+KernelRing::KernelRing(ReaderState saved, std::uint64_t start, std::string boot_time)
+    : saved_(std::move(saved)), boot_time_(std::move(boot_time)) {
+  rewind(start);
+}
+
+// Opening the device leads to the oldest record that is there.
+void KernelRing::rewind(std::uint64_t offset) {
+  device_ = OpenDescriptor(open(saved_.path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  next_ = offset;
+  skip_to_ = 0;
+  PartMarks& marks = saved_.parts;
+  while (!marks.empty() && marks.back().begin > offset) marks.pop_back();
+  if (marks.empty()) return;
+  skip_to_ = marks.back().id.inode;
+  next_ = marks.back().begin;
+  // Marks lie where pieces began, and the server takes whole pieces; what it has of this one it
+  // skips.
+  marks.pop_back();
+}
+
+bool KernelRing::read_record(std::string& record) {
+  record.resize(kMostRecord);
+  for (;;) {
+    const ssize_t count = ::read(device_.get(), record.data(), record.size());
+    if (count >= 0) {
+      record.resize(static_cast<std::size_t>(count));
+      return count > 0;
+    }
+    if (errno == EPIPE) ++gaps_;  // the next read gives the oldest record that is left
+    if (errno != EPIPE && errno != EINTR) return false;
+  }
+}
+
+std::optional<StreamPiece> KernelRing::take(std::size_t most, bool) {
+  StreamPiece piece{next_, {}};
+  std::string record;
+  while (piece.bytes.size() < most) {
+    at_end_ = !read_record(record);
+    if (at_end_) break;
+    const std::uint64_t sequence = sequence_of(record);
+    if (sequence < skip_to_) continue;
+    if (piece.bytes.empty())
+      saved_.parts.push_back({.id = {.device = 0, .inode = sequence}, .begin = next_});
+    skip_to_ = sequence + 1;
+    piece.bytes += record;
+  }
+  if (piece.bytes.empty()) return std::nullopt;
+  next_ = piece.to();
+  return piece;
+}
+
+void KernelRing::acknowledge(std::uint64_t offset) {
+  saved_.acknowledged = std::max(saved_.acknowledged, offset);
+  PartMarks& marks = saved_.parts;
+  // The last mark at or before what is acknowledged stays.
+  while (marks.size() > 1 && (marks[1].begin <= offset || marks.size() > kMostMarks))
+    marks.erase(marks.begin());
+}
+
+std::string boot_id() {
+  std::ifstream file("/proc/sys/kernel/random/boot_id");
+  std::string id;
+  file >> id;
+  return id;
+}
+
+std::string boot_time_of_host() {
+  std::ifstream file("/proc/stat");
+  std::string word;
+  while (file >> word)
+    if (word == "btime" && file >> word) return word;
+  return {};
+}
+
+}  // namespace faultline

@@ -1,0 +1,243 @@
+#include "ship/sender.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/json.hpp>
+#include <charconv>
+#include <fstream>
+#include <utility>
+
+#include "logging/log.h"
+
+namespace faultline {
+namespace {
+
+namespace asio = boost::asio;
+namespace json = boost::json;
+
+constexpr std::chrono::milliseconds kFirstPause{500};
+constexpr std::chrono::milliseconds kLongestPause{30'000};
+constexpr std::chrono::milliseconds kIdle{1000};
+constexpr std::chrono::seconds kTimeout{60};
+// What a server must be set up for: a token, a job that it knows nothing of, a job set aside.
+constexpr std::chrono::seconds kUntilSetUp{15};
+
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (std::isalnum(byte) != 0 || std::string_view("-._~/").find(c) != std::string_view::npos)
+      out += c;
+    else
+      out += fmt::format("%{:02X}", byte);
+  }
+  return out;
+}
+
+std::string target_of(const Url& server, const Shipment& shipment, bool final) {
+  std::string base = server.target;
+  while (base.ends_with('/')) base.pop_back();
+  const LogTarget& target = shipment.target;
+  std::string text = fmt::format("{}/api/v1/ingest?source={}&offset={}", base,
+                                 escaped(target.source), shipment.from);
+  if (!target.job.empty()) text += "&job=" + escaped(target.job);
+  if (!target.host.empty()) text += "&host=" + escaped(target.host);
+  if (target.rank >= 0) text += fmt::format("&rank={}", target.rank);
+  if (!shipment.boot_time.empty()) text += "&boot_time=" + escaped(shipment.boot_time);
+  if (final) text += "&final=true";
+  return text;
+}
+
+std::string first_line_of(const std::string& file) {
+  std::ifstream in(file);
+  std::string line;
+  std::getline(in, line);
+  while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.pop_back();
+  return line;
+}
+
+json::object object_in(std::string_view body) {
+  boost::system::error_code wrong;
+  json::value value = json::parse(body, wrong);
+  return !wrong && value.is_object() ? std::move(value.as_object()) : json::object();
+}
+
+std::optional<std::uint64_t> next_offset_in(const json::object& answer) {
+  const json::value* found = answer.if_contains("next_offset");
+  if (found == nullptr || !found->is_number()) return std::nullopt;
+  boost::system::error_code wrong;
+  const auto offset = found->to_number<std::uint64_t>(wrong);
+  return wrong ? std::nullopt : std::optional(offset);
+}
+
+std::optional<HeldProof> last_block_in(const json::object& answer) {
+  const json::value* found = answer.if_contains("last_block");
+  if (found == nullptr || !found->is_object()) return std::nullopt;
+  const json::object& block = found->get_object();
+  const json::value* digest = block.if_contains("xxh3");
+  boost::system::error_code wrong;
+  HeldProof proof;
+  if (const json::value* from = block.if_contains("from"))
+    proof.from = from->to_number<std::uint64_t>(wrong);
+  if (const json::value* to = block.if_contains("to"))
+    proof.to = to->to_number<std::uint64_t>(wrong);
+  if (wrong || digest == nullptr || !digest->is_string()) return std::nullopt;
+  const std::string_view hex = digest->get_string();
+  std::from_chars(hex.data(), hex.data() + hex.size(), proof.digest, 16);
+  return proof;
+}
+
+std::string told_by(const ClientAnswer& answer) {
+  const json::object problem = object_in(answer.body);
+  const json::value* detail = problem.if_contains("detail");
+  const std::string why =
+      detail != nullptr && detail->is_string() ? std::string(detail->as_string()) : "";
+  return why.empty() ? fmt::format("answers {}", answer.status)
+                     : fmt::format("answers {}: {}", answer.status, why);
+}
+
+}  // namespace
+
+Sender::Sender(ShipServer server, Spool& spool)
+    : server_(std::move(server)),
+      spool_(spool),
+      client_(server_.url, ClientOptions{.ca_file = server_.ca_file,
+                                         .timeout = kTimeout,
+                                         .most_body = std::size_t{64} << 10,
+                                         .reads_accepted = true,
+                                         .keeps_connection = true,
+                                         .allows = {},
+                                         .none_allowed = {}}) {}
+
+void Sender::stop() {
+  stopped_ = true;
+  io_.stop();
+  spool_.wake();
+}
+
+std::vector<ServerNews> Sender::take_news() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(news_, {});
+}
+
+void Sender::tell(ServerNews news) {
+  const std::lock_guard lock(mutex_);
+  news_.push_back(std::move(news));
+}
+
+std::string Sender::trouble() const {
+  const std::lock_guard lock(mutex_);
+  return trouble_;
+}
+
+// Said once, not with each attempt.
+void Sender::set_trouble(std::string trouble) {
+  const std::lock_guard lock(mutex_);
+  if (trouble == trouble_) return;
+  const std::string server =
+      fmt::format("{}://{}", server_.url.tls ? "https" : "http", server_.url.host_header());
+  if (trouble.empty())
+    say(LogLevel::info, "ship", fmt::format("{} takes logs again", server));
+  else
+    say(LogLevel::warning, "ship", fmt::format("{} {}", server, trouble));
+  trouble_ = std::move(trouble);
+}
+
+// Doubles with each failure; differs from agent to agent, so that they do not come all at once.
+std::chrono::milliseconds Sender::next_pause(int failures) {
+  const auto pause = std::min(kLongestPause, kFirstPause * (1 << std::min(failures, 10)));
+  return pause / 2 +
+         std::chrono::milliseconds(random_() % static_cast<unsigned>(pause.count() / 2));
+}
+
+ClientAnswer Sender::ask(const Shipment& shipment, bool final) {
+  ClientRequest request{.method = "PUT",
+                        .target = target_of(server_.url, shipment, final),
+                        .headers = {},
+                        .body = shipment.body};
+  if (!request.body.empty()) request.headers.emplace_back("Content-Encoding", "zstd");
+  if (!server_.token_file.empty())
+    request.headers.emplace_back("Authorization", "Bearer " + first_line_of(server_.token_file));
+  std::optional<ClientAnswer> answer;
+  asio::co_spawn(
+      io_, [&]() -> asio::awaitable<void> { answer = co_await client_.ask(request); },
+      [](std::exception_ptr failure) {
+        if (failure) std::rethrow_exception(failure);
+      });
+  io_.restart();
+  if (!stopped_ || final) io_.run();
+  if (!answer) return {.outcome = ClientAnswer::Outcome::unknown, .why = "the agent stops"};
+  return *answer;
+}
+
+void Sender::run() {
+  while (!stopped_) {
+    const std::optional<Shipment> shipment = spool_.next();
+    if (shipment)
+      send(*shipment);
+    else
+      spool_.wait(kIdle);
+  }
+}
+
+void Sender::send(const Shipment& shipment) {
+  const LogTarget& target = shipment.target;
+  const bool begins = shipment.from == 0 && !begun_.contains(target);
+  Shipment question{.target = target};
+  const ClientAnswer answer = ask(begins ? question : shipment, false);
+  if (answer.outcome != ClientAnswer::Outcome::answered) {
+    if (stopped_) return;
+    set_trouble(answer.why);
+    const auto until = Clock::now() + next_pause(lost_requests_++);
+    while (!stopped_ && Clock::now() < until) spool_.wait(std::chrono::milliseconds(100));
+    return;
+  }
+  lost_requests_ = 0;
+  const json::object receipt = object_in(answer.body);
+  const std::optional<std::uint64_t> offset = next_offset_in(receipt);
+  if (answer.status / 100 != 2 || !offset) return send_again(shipment, answer);
+  set_trouble({});
+  failures_.erase(target);
+  begun_.insert(target);
+  if (begins) {
+    if (*offset == 0) return;
+    spool_.drop(target);
+    return tell({ServerNews::Kind::has_more, target, *offset, last_block_in(receipt)});
+  }
+  if (*offset < shipment.to) {
+    spool_.drop(target);
+    return tell({ServerNews::Kind::has_less, target, *offset});
+  }
+  spool_.done(target, shipment.to);
+  tell({ServerNews::Kind::acknowledged, target, shipment.to});
+}
+
+// Nothing is given up: whatever is wrong may be set right.
+void Sender::send_again(const Shipment& shipment, const ClientAnswer& answer) {
+  const std::optional<std::uint64_t> offset = next_offset_in(object_in(answer.body));
+  if (answer.status == 409 && offset && *offset < shipment.from) {
+    spool_.drop(shipment.target);
+    return tell({ServerNews::Kind::has_less, shipment.target, *offset});
+  }
+  std::chrono::milliseconds pause = next_pause(failures_[shipment.target]++);
+  unsigned asked = 0;
+  const std::string& after = answer.retry_after;
+  std::from_chars(after.data(), after.data() + after.size(), asked);
+  constexpr unsigned kLongestAsked = 300;
+  pause = std::max<std::chrono::milliseconds>(pause,
+                                              std::chrono::seconds(std::min(asked, kLongestAsked)));
+  const bool is_busy = answer.status == 408 || answer.status == 429 || answer.status >= 500 ||
+                       (answer.status == 409 && offset);
+  if (!is_busy) pause = std::max<std::chrono::milliseconds>(pause, kUntilSetUp);
+  set_trouble(fmt::format("{} (for {})", told_by(answer), shipment.target.source));
+  spool_.hold(shipment.target, Clock::now() + pause);
+}
+
+bool Sender::finish(const LogTarget& target, std::uint64_t offset) {
+  const ClientAnswer answer = ask({.target = target, .from = offset, .to = offset}, true);
+  return answer.outcome == ClientAnswer::Outcome::answered && answer.status / 100 == 2;
+}
+
+}  // namespace faultline

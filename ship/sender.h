@@ -1,0 +1,81 @@
+// Sender: brings what lies in the spool to a server, and says what the server has.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "client/http_client.h"
+#include "ship/log_reader.h"
+#include "ship/spool.h"
+
+namespace faultline {
+
+struct ShipServer {
+  Url url;  // its target: what comes before /api
+  std::string ca_file;
+  std::string token_file;  // read for each request: tokens are exchanged while we run
+};
+
+// What a server said about a log.
+struct ServerNews {
+  enum class Kind {
+    acknowledged,  // it has all up to here
+    has_less,      // it has only what is before here
+    has_more,      // a log that begins now: it has what is before here already
+  };
+  Kind kind = Kind::acknowledged;
+  LogTarget target;
+  std::uint64_t offset = 0;
+  std::optional<HeldProof> proof = std::nullopt;  // for has_more
+};
+
+class Sender {
+ public:
+  Sender(ShipServer server, Spool& spool);
+
+  // Sends until stop() is called.
+  void run();
+  void stop();  // from any thread
+
+  std::vector<ServerNews> take_news();
+  // Why nothing gets through at present; empty if it does.
+  std::string trouble() const;
+
+  // Says that nothing will follow. For the end, when run() has returned. False: no answer.
+  bool finish(const LogTarget& target, std::uint64_t offset);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  ClientAnswer ask(const Shipment& shipment, bool final);
+  void send(const Shipment& shipment);
+  void send_again(const Shipment& shipment, const ClientAnswer& answer);
+  void tell(ServerNews news);
+  void set_trouble(std::string trouble);
+  std::chrono::milliseconds next_pause(int failures);
+
+  const ShipServer server_;
+  Spool& spool_;
+  boost::asio::io_context io_;
+  HttpClient client_;
+  std::atomic<bool> stopped_ = false;
+  std::minstd_rand random_{std::random_device{}()};
+  std::set<LogTarget> begun_;  // whose beginning the server was asked about
+  std::map<LogTarget, int> failures_;
+  int lost_requests_ = 0;  // in a row, without any answer
+  mutable std::mutex mutex_;
+  std::vector<ServerNews> news_;
+  std::string trouble_;
+};
+
+}  // namespace faultline

@@ -1,0 +1,31 @@
+// FolderWatch: wakes the agent when files come, go or change their names.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <set>
+#include <string>
+
+#include "ship/log_part.h"
+
+namespace faultline {
+
+class FolderWatch {
+ public:
+  FolderWatch();
+
+  // Watches these folders and no others.
+  void watch(const std::set<std::string>& folders);
+
+  // Waits until something happens in them, stop() is called or the time is over. True: files came
+  // or went.
+  bool wait(std::chrono::milliseconds longest);
+  void stop();  // from any thread
+
+ private:
+  OpenDescriptor events_;
+  OpenDescriptor stop_;
+  std::map<std::string, int> watched_;
+};
+
+}  // namespace faultline
