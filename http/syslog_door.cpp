@@ -64,7 +64,6 @@ class SyslogDoor::Impl {
        Threads& threads, AuditLog* audit)
       : context_(context),
         services_(services),
-        threads_(threads),
         audit_(audit),
         strand_(asio::make_strand(context)),
         turn_(asio::make_strand(threads.parsing())),
@@ -347,7 +346,6 @@ class SyslogDoor::Impl {
 
   asio::io_context& context_;
   Services& services_;
-  Threads& threads_;
   AuditLog* audit_;
   asio::strand<asio::io_context::executor_type> strand_;  // for what follows, except the basket
   asio::any_io_executor turn_;                            // of the basket
