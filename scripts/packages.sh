@@ -83,14 +83,14 @@ need_monitoring() {
 # libraries.
 need_shippers() {
   local tools=$PWD/build/tools/shippers package
-  local packages="rsyslog rsyslog-elasticsearch libestr0 libfastjson4 liblognorm5
+  local wanted="rsyslog rsyslog-elasticsearch libestr0 libfastjson4 liblognorm5
     syslog-ng-core syslog-ng-mod-http libivykis0 libnet1 libwrap0
     systemd-journal-remote libsystemd-shared libmicrohttpd12"
-  [[ $(cat "$tools/complete" 2>/dev/null) != "$packages" ]] || return 0
-  for package in $packages; do
+  [[ $(cat "$tools/complete" 2>/dev/null) != "$wanted" ]] || return 0
+  for package in $wanted; do
     take_programs "$package" "$tools"
   done
-  echo "$packages" >"$tools/complete"
+  echo "$wanted" >"$tools/complete"
 }
 
 # take_programs PACKAGE FOLDER: unpacks its programs and the files that they read.
