@@ -60,6 +60,30 @@ void refuse_open_address(const ServeOptions& options, const ListenAddress& liste
         options.listen));
 }
 
+// Whoever reaches the port of syslog may write to any job: it knows no tokens. Where tokens are
+// asked for, --insecure does not allow this, because it may have been given for a proxy with TLS.
+void refuse_open_syslog(const ServeOptions& options) {
+  if (options.syslog.empty()) return;
+  if (boost::asio::ip::make_address(syslog_address(options.syslog)->host).is_loopback()) return;
+  if (!options.tokens.empty() || !options.tls.client_ca.empty())
+    throw std::runtime_error(fmt::format(
+        "syslog {}: others can reach this address, and syslog cannot carry tokens; use 127.0.0.1, "
+        "with a relay on this machine, or let the senders use HTTP",
+        options.syslog));
+  if (!options.insecure)
+    throw std::runtime_error(
+        fmt::format("syslog {}: others can reach this address, and syslog has no tokens and no "
+                    "TLS; use 127.0.0.1, or --insecure if the network is trusted",
+                    options.syslog));
+}
+
+std::optional<SyslogOptions> syslog_of(const ServeOptions& options) {
+  if (options.syslog.empty()) return std::nullopt;
+  const ListenAddress at = *syslog_address(options.syslog);
+  return SyslogOptions{
+      .address = at.host, .port = at.port, .max_connections = options.max_connections};
+}
+
 AlertRouting routing_of(const ServeOptions& options, const LiveReceivers& receivers) {
   const std::string& keep = options.alerts.keep;
   return {.route = [&receivers](
@@ -113,6 +137,7 @@ void check_config(const ServeOptions& options) {
   if (const std::string wrong = wrong_data_folder(options.data); !wrong.empty())
     throw std::runtime_error(fmt::format("data {}: {}", options.data, wrong));
   refuse_open_address(options, *listen_address(options.listen));
+  refuse_open_syslog(options);
   if (!options.tokens.empty()) Access{options.tokens, !options.tls.client_ca.empty()};
   if (const auto tls = keys_of(options); tls && tls->expires() < std::chrono::system_clock::now())
     throw std::runtime_error(fmt::format("--tls-cert {}: it expired at {}; renew it",
@@ -139,11 +164,12 @@ int serve(const SettingsInForce& settings) {
   keep_large_blocks_off_the_heaps();
   const ListenAddress listen = *listen_address(options.listen);
   refuse_open_address(options, listen);
+  refuse_open_syslog(options);
   // If a client goes away during an answer, only that write fails.
   std::signal(SIGPIPE, SIG_IGN);
   // SIGHUP reads settings again, and these are being read just now.
   std::signal(SIGHUP, SIG_IGN);
-  provide_descriptors(options.max_connections);
+  provide_descriptors(options.max_connections * (options.syslog.empty() ? 1 : 2));
 
   std::error_code error;
   std::filesystem::create_directories(options.data, error);
@@ -194,6 +220,7 @@ int serve(const SettingsInForce& settings) {
                              .host_names = host_names(options, listen),
                              .access = access.get(),
                              .audit = &audit},
+                 .syslog = syslog_of(options),
                  .on_housekeeping =
                      [&] {
                        audit.say_what_was_left_out();
@@ -214,6 +241,8 @@ int serve(const SettingsInForce& settings) {
                 services);
   say(LogLevel::info, "listening", fmt::format("listening on {}", server.url()),
       {{"version", FAULTLINE_VERSION}});
+  if (const std::string syslog = server.syslog_address(); !syslog.empty())
+    say(LogLevel::info, "listening", fmt::format("listening for syslog on {}", syslog));
   if (tls) tell_of_expiry(*tls);
   alerts.start(
       {.url = external_url(options.alerts, server.url()), .asks_for_token = access != nullptr});

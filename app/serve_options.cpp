@@ -22,6 +22,12 @@ std::string check_listen(const std::string& text) {
   return listen_address(text) ? "" : "must be ADDRESS:PORT, such as 127.0.0.1:8686 or [::1]:8686";
 }
 
+std::string check_syslog(const std::string& text) {
+  return text.empty() || syslog_address(text)
+             ? ""
+             : "must be ADDRESS:PORT or PORT, such as 127.0.0.1:5514 or 5514";
+}
+
 // Somebody who forgot a unit would lose jobs, so very small values are refused.
 constexpr std::chrono::hours kLeastToKeep{1};
 constexpr std::string_view kLeastToStore = "1MB";
@@ -113,7 +119,7 @@ void add_access_options(CLI::App& command, ServeOptions& options) {
   command
       .add_flag("--insecure", options.insecure,
                 "Allow --listen on an address that others can reach without --tokens, or without "
-                "TLS")
+                "TLS; and --syslog, without --tokens")
       ->group("Who may ask");
 }
 
@@ -164,6 +170,11 @@ std::optional<ListenAddress> listen_address(const std::string& text) {
   return listen;
 }
 
+std::optional<ListenAddress> syslog_address(const std::string& text) {
+  const bool is_port = text.find(':') == std::string::npos;
+  return listen_address(is_port ? "127.0.0.1:" + text : text);
+}
+
 std::chrono::seconds seconds_of(const std::string& text) {
   return std::chrono::ceil<std::chrono::seconds>(*setting_duration(text));
 }
@@ -173,6 +184,13 @@ void add_serve_options(CLI::App& command, ServeOptions& options) {
       ->check(CLI::Validator(check_listen, ""))
       ->type_name("ADDRESS:PORT")
       ->capture_default_str();
+  command
+      .add_option(
+          "--syslog", options.syslog,
+          "Also listen for syslog here, over TCP and UDP; a PORT alone is one of 127.0.0.1. "
+          "Syslog has no tokens and no TLS: with --tokens only loopback is allowed")
+      ->check(CLI::Validator(check_syslog, ""))
+      ->type_name("ADDRESS:PORT");
   command
       .add_option("--data", options.data,
                   "The folder of the database; it is created if it does not exist")

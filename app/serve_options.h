@@ -23,6 +23,7 @@ namespace faultline {
 
 struct ServeOptions {
   std::string listen = "127.0.0.1:8686";
+  std::string syslog;  // empty: it does not listen for syslog
   std::string data = "./faultline-data";
   std::string job;
   std::string rules;
@@ -62,6 +63,9 @@ struct ListenAddress {
 
 // 127.0.0.1:8686, [::1]:8686, localhost:8686
 std::optional<ListenAddress> listen_address(const std::string& text);
+
+// The same, or only a port, of 127.0.0.1.
+std::optional<ListenAddress> syslog_address(const std::string& text);
 
 // `text` must be a valid setting.
 std::chrono::seconds seconds_of(const std::string& text);

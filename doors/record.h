@@ -23,6 +23,8 @@ class RecordVisitor {
 
   // A message as its program wrote it; it may have several lines.
   virtual void message(std::optional<Timestamp> time, std::string_view text) = 0;
+  // The same, but its stamp names no zone, so `time` only has its digits.
+  virtual void message_at_local_time(Timestamp time, std::string_view text) = 0;
 
   // A record that the readers of logs take apart themselves: an object of JSON.
   virtual void object(std::string_view json) = 0;

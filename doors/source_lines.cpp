@@ -76,18 +76,29 @@ SourceLines::Lines* SourceLines::begin_message() {
 }
 
 void SourceLines::message(std::optional<Timestamp> time, std::string_view text) {
+  add_message(time ? to_rfc3339(*time) : std::string(), text);
+}
+
+// Readers take a stamp without a zone for what it is: one that may be hours off.
+void SourceLines::message_at_local_time(Timestamp time, std::string_view text) {
+  std::string stamp = to_rfc3339(time);
+  stamp.pop_back();  // the Z
+  add_message(stamp, text);
+}
+
+// `stamp`: empty if the message has none.
+void SourceLines::add_message(const std::string& stamp, std::string_view text) {
   if (Lines* lines = begin_message()) {
     const std::size_t before = lines->text.size();
     std::optional<std::string> kernel_of;
     if (record_.program() == "kernel") kernel_of = record_.destination().host;
-    const std::string stamp = time ? to_rfc3339(*time) : std::string();
     while (text.ends_with('\n') || text.ends_with('\r')) text.remove_suffix(1);
     for (bool more = true; more && lines->text.size() - before <= most_bytes_;) {
       const std::size_t end = text.find('\n');
       more = end != std::string_view::npos;
       const std::string_view line = text.substr(0, end);
       if (more) text.remove_prefix(end + 1);
-      if (time)
+      if (!stamp.empty())
         add_line(lines->text, stamp, kernel_of ? &*kernel_of : nullptr, line);
       else
         lines->text.append(line).push_back('\n');

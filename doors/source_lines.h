@@ -35,11 +35,14 @@ class SourceLines : public RecordVisitor {
   // kept: no body that is worth reading consists of line breaks.
   void limit_growth(std::size_t body) { most_bytes_ = kFreeBytes + kGrowth * body; }
   bool too_large() const { return bytes_ > most_bytes_; }
+  // Whether messages of a further source or job may find no place.
+  bool full() const { return sources_.size() >= kMostSources || jobs_.size() >= kMostJobs; }
 
   void begin_stream() override;
   void stream_label(std::string_view name, std::string_view value) override;
   void label(std::string_view name, std::string_view value) override;
   void message(std::optional<Timestamp> time, std::string_view text) override;
+  void message_at_local_time(Timestamp time, std::string_view text) override;
   void object(std::string_view json) override;
   void unreadable() override { ++unreadable_; }
 
@@ -58,6 +61,7 @@ class SourceLines : public RecordVisitor {
 
   Lines* lines_of_next();
   Lines* begin_message();
+  void add_message(const std::string& stamp, std::string_view text);
   void end_record();
 
   DestinationFinder stream_;

@@ -61,11 +61,11 @@ void AuditLog::refused(const Request& request, const Response& answer) {
   say(LogLevel::warning, kEvent, "", std::move(fields));
 }
 
-void AuditLog::refused_tls(std::string_view peer, std::string_view why) {
-  constexpr std::string_view kReason = "tls";
-  if (may_say(kReason, peer))
+void AuditLog::refused_connection(std::string_view reason, std::string_view peer,
+                                  std::string_view why) {
+  if (may_say(reason, peer))
     say(LogLevel::warning, kEvent, "",
-        {{"audit", "refused"}, {"reason", kReason}, {"peer", peer}, {"why", why}});
+        {{"audit", "refused"}, {"reason", reason}, {"peer", peer}, {"why", why}});
 }
 
 void AuditLog::did(const Request& request, const Response& answer) {

@@ -20,8 +20,8 @@ class AuditLog {
 
   // Only the peer of the request may be known. `answer` says why (Response::refusal).
   void refused(const Request& request, const Response& answer);
-  // TLS ended the connection before there was a request.
-  void refused_tls(std::string_view peer, std::string_view why);
+  // The connection was ended before there was a request.
+  void refused_connection(std::string_view reason, std::string_view peer, std::string_view why);
   void did(const Request& request, const Response& answer);
 
   // Writes what was left out of a flood, once its minute is over. Has to be called from time to

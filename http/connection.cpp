@@ -149,13 +149,18 @@ asio::awaitable<bool> Connection::send_as_it_is(std::string_view head, std::stri
   co_return !error;
 }
 
+void Connection::say_no_more_comes() {
+  boost::system::error_code ignored;
+  socket_.shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
+}
+
 asio::awaitable<void> Connection::close_gently() {
   if (tls_) {
     tls_->say_goodbye();
     if (!co_await send_encrypted()) co_return;
   }
+  say_no_more_comes();
   boost::system::error_code ignored;
-  socket_.shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
   const SteadyTime deadline = steady_now() + kLingerLimit;
   for (std::size_t read = 0; read < kLingerBytes;) {
     input_.clear();

@@ -43,6 +43,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // False: the client is gone, or does not take it in time.
   boost::asio::awaitable<bool> send(std::string_view head, std::string_view body);
 
+  // Tells the client so; what it sends can still be read.
+  void say_no_more_comes();
+
   // Says that nothing more will be sent and reads on for a moment, so that the client gets to see
   // the answer instead of a reset for what it is still sending.
   boost::asio::awaitable<void> close_gently();

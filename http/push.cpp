@@ -9,10 +9,10 @@
 
 #include "doors/source_lines.h"
 #include "http/connection.h"
+#include "http/door_lines.h"
 #include "http/ingest_problems.h"
 #include "http/offload.h"
 #include "http/whole_body.h"
-#include "service/file_stream.h"
 
 namespace faultline {
 namespace asio = boost::asio;
@@ -108,10 +108,7 @@ class Push {
     if (!problem && tracker_->failure()) problem = store_problem(tracker_->failure());
     // A conflict is ours to solve: senders drop a body that is answered so.
     if (problem && problem->status == 409) problem->status = 503;
-    for (const std::string& job : pushed_.jobs) {
-      auto reconcile = [&] { services_.jobs.reconcile_soon(job); };
-      co_await offload(exchange_.threads.answering(job), reconcile);
-    }
+    co_await judge_jobs_of_door(pushed_.jobs, services_, exchange_.threads);
     if (problem) co_return failed(std::move(*problem));
     for (std::size_t at = 0; pushed_.refused > 0 && at < lines.source_of_message().size(); ++at) {
       const std::uint32_t source = lines.source_of_message()[at];
@@ -132,32 +129,23 @@ class Push {
   }
 
   // Why messages of the job are not taken, and never will be.
-  std::optional<Problem> objection(const Destination& destination) {
-    if (const auto good = check_name("job", destination.job); !good)
-      return problem_from(good.error());
-    if (!request_.may_be_told_of(destination.job))
-      return Problem{
+  asio::awaitable<std::optional<Problem>> objection_to(const std::string& job) {
+    if (!request_.may_be_told_of(job))
+      co_return Problem{
           .status = 403,
-          .detail = fmt::format("the token is not good for the job {}", destination.job)};
-    return set_aside_problem(services_.jobs, destination.job);
+          .detail = fmt::format("the token is not good for the job {}", printable_name(job))};
+    co_return co_await prepare_job_of_door(job, services_, exchange_.threads);
   }
 
   asio::awaitable<std::optional<Problem>> take(const Destination& destination,
                                                const SourceLines::Lines& lines) {
     const std::string& job = destination.job;
-    auto prepare = [&] { services_.jobs.prepare(job); };
-    const auto allowed = objection(destination);
-    if (!allowed && !services_.jobs.is_prepared(job))
-      co_await offload(exchange_.threads.answering(job), prepare);
-    if (const auto why = allowed ? allowed : objection(destination)) {
+    if (const auto why = co_await objection_to(job)) {
       refuse(lines.messages, why->status, why->detail);
       refused_sources_.insert(lines.number);
       co_return std::nullopt;
     }
-    Source source{.job = job,
-                  .name = printable_name(destination.source),
-                  .host = printable_name(destination.host),
-                  .rank = destination.rank};
+    Source source = source_of(destination);
     std::shared_ptr<SourceLease> lease;
     const SteadyTime begun = steady_now();
     while (!lease) {
@@ -169,24 +157,17 @@ class Push {
     }
     while (tracker_->in_flight() > 0 && services_.jobs.is_congested())
       co_await exchange_.connection.pause(steady_now() + kPause);
-    std::optional<Problem> problem;
+    DoorLinesTaken taken;
     auto store = [&] {
-      try {
-        FileStream stream(std::move(source), BodyStart{.appends = true}, services_.store,
-                          services_.jobs, tracker_, std::move(lease));
-        stream.limit_weight(most_weight_of(sent_) - weight_);
-        stream.feed(lines.text);
-        stream.end(true, false);
-        weight_ += stream.weight();
-        if (stream.too_heavy()) problem = tells_too_much(sent_, weight_);
-        if (stream.lease_lost()) problem = taken_by_another(destination.source);
-        services_.metrics.count_duplicates(stream.receipt().duplicate_bytes);
-      } catch (const StoreError&) {
-        problem = store_problem(std::current_exception());
-      }
+      taken =
+          take_door_lines(std::move(source), BodyStart{.appends = true}, lines.text,
+                          most_weight_of(sent_) - weight_, std::move(lease), tracker_, services_);
     };
     co_await offload(exchange_.threads.parsing(), store);
-    if (problem) co_return problem;
+    weight_ += taken.weight;
+    if (taken.too_heavy) co_return tells_too_much(sent_, weight_);
+    if (taken.lease_lost) co_return taken_by_another(destination.source);
+    if (taken.problem) co_return taken.problem;
     pushed_.taken += lines.messages;
     if (pushed_.jobs.empty() || pushed_.jobs.back() != job) pushed_.jobs.push_back(job);
     co_return std::nullopt;

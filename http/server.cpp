@@ -15,6 +15,7 @@
 #include <atomic>
 #include <csignal>
 #include <exception>
+#include <optional>
 #include <set>
 #include <stdexcept>
 #include <thread>
@@ -82,18 +83,22 @@ class Server::Impl {
     const std::string address = bound.address().to_string();
     url_ = fmt::format("{}://{}:{}", options.tls == nullptr ? "http" : "https",
                        bound.address().is_v6() ? "[" + address + "]" : address, bound.port());
+    if (options_.syslog)
+      syslog_.emplace(context_, *options_.syslog, services_, threads_, options_.session.audit);
     signals_.add(SIGTERM);
     signals_.add(SIGINT);
     if (options_.on_hangup) hangups_.add(SIGHUP);
   }
 
   const std::string& url() const { return url_; }
+  std::string syslog_address() const { return syslog_ ? syslog_->address() : ""; }
 
   void run() {
     signals_.async_wait([this](boost::system::error_code error, int) {
       if (!error) begin_stop();
     });
     asio::co_spawn(strand_, accept(), asio::detached);
+    if (syslog_) syslog_->start();
     asio::co_spawn(strand_, reconcile_now_and_then(), asio::detached);
     asio::co_spawn(strand_, keep_house_now_and_then(), asio::detached);
     if (options_.on_hangup) asio::co_spawn(strand_, answer_hangups(), asio::detached);
@@ -267,6 +272,7 @@ class Server::Impl {
     if (stopping_) return;
     stopping_ = true;
     threads_.long_reads().stop();
+    if (syslog_) syslog_->stop();
     boost::system::error_code ignored;
     acceptor_.close(ignored);
     signals_.cancel(ignored);
@@ -298,6 +304,7 @@ class Server::Impl {
   asio::steady_timer reconcile_timer_;
   asio::steady_timer housekeeping_timer_;
   ConnectionSet connections_;
+  std::optional<SyslogDoor> syslog_;
   std::atomic<std::size_t> refusing_{0};
   std::atomic<bool> stopping_{false};
   std::string url_;
@@ -309,6 +316,7 @@ Server::Server(const ServerOptions& options, Services& services)
 Server::~Server() = default;
 
 std::string Server::url() const { return impl_->url(); }
+std::string Server::syslog_address() const { return impl_->syslog_address(); }
 void Server::run() { impl_->run(); }
 void Server::stop() { impl_->stop(); }
 

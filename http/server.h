@@ -4,9 +4,11 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "http/session.h"
+#include "http/syslog_door.h"
 #include "http/tls.h"
 #include "service/services.h"
 
@@ -18,6 +20,7 @@ struct ServerOptions {
   std::size_t max_connections = 1024;
   const TlsKeys* tls = nullptr;  // null: connections are not encrypted
   SessionOptions session;
+  std::optional<SyslogOptions> syslog;  // nothing: it does not listen for syslog
   // Called from time to time once jobs are known, on a thread where it may block.
   std::function<void()> on_housekeeping;
   std::function<void()>
@@ -31,6 +34,7 @@ class Server {
   ~Server();
 
   std::string url() const;
+  std::string syslog_address() const;  // empty: it does not listen for syslog
 
   // Serves until SIGTERM, SIGINT or stop(): then no connection is accepted, open uploads keep what
   // they sent, requests in flight are answered. Learns the stored jobs first, and answers 503

@@ -103,7 +103,8 @@ class Session {
  private:
   void note_refusal_of_tls(const std::string& why) {
     services_.metrics.tls_refused();
-    if (options_.audit != nullptr) options_.audit->refused_tls(connection_->peer(), why);
+    if (options_.audit != nullptr)
+      options_.audit->refused_connection("tls", connection_->peer(), why);
   }
 
   asio::awaitable<Response> respond(Request& request, RequestReader& reader) {

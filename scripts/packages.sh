@@ -83,13 +83,14 @@ need_monitoring() {
 # libraries.
 need_shippers() {
   local tools=$PWD/build/tools/shippers package
-  [[ ! -e $tools/complete ]] || return 0
-  for package in rsyslog rsyslog-elasticsearch libestr0 libfastjson4 liblognorm5 \
-    syslog-ng-core syslog-ng-mod-http libivykis0 libnet1 \
-    systemd-journal-remote libsystemd-shared libmicrohttpd12; do
+  local wanted="rsyslog rsyslog-elasticsearch libestr0 libfastjson4 liblognorm5
+    syslog-ng-core syslog-ng-mod-http libivykis0 libnet1 libwrap0
+    systemd-journal-remote libsystemd-shared libmicrohttpd12"
+  [[ $(cat "$tools/complete" 2>/dev/null) != "$wanted" ]] || return 0
+  for package in $wanted; do
     take_programs "$package" "$tools"
   done
-  touch "$tools/complete"
+  echo "$wanted" >"$tools/complete"
 }
 
 # take_programs PACKAGE FOLDER: unpacks its programs and the files that they read.

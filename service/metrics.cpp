@@ -76,6 +76,7 @@ void Metrics::write(Exposition& out) const {
   write_requests(out);
   write_refusals(out);
   write_ingest(out);
+  write_syslog(out);
   write_retention(out);
   out.family("faultline_connections", "gauge", "Open connections.");
   out.sample({}, connections_.load());
@@ -142,6 +143,30 @@ void Metrics::write_ingest(Exposition& out) const {
   out.family("faultline_diagnosis_duration_seconds", "histogram",
              "Time to compute the diagnosis of a job.");
   diagnosis_duration_.write(out);
+}
+
+void Metrics::write_syslog(Exposition& out) const {
+  out.family("faultline_syslog_connections", "gauge", "Open connections of syslog.");
+  out.sample({}, syslog_connections_.load());
+  out.family("faultline_syslog_connections_refused_total", "counter",
+             "Connections of syslog that were closed: too many, or no syslog.");
+  out.sample({{"reason", "too_many"}}, syslog_too_many_.load());
+  out.sample({{"reason", "no_syslog"}}, no_syslog_.load());
+  out.family("faultline_syslog_messages_total", "counter", "Messages that came by syslog.");
+  out.sample({{"over", "tcp"}}, syslog_messages_.load());
+  out.sample({{"over", "udp"}}, syslog_datagrams_.load());
+  out.family("faultline_syslog_cut_total", "counter",
+             "Messages that came by syslog and were longer than the limit.");
+  out.sample({}, syslog_cut_.load());
+  out.family("faultline_syslog_lost_total", "counter",
+             "Messages that came by syslog and are not stored.");
+  const auto lost = [&](std::string_view reason, SyslogLoss why) {
+    out.sample({{"reason", reason}}, lost_syslog(why));
+  };
+  lost("flood", SyslogLoss::flood);
+  lost("kernel", SyslogLoss::kernel);
+  lost("refused", SyslogLoss::refused);
+  lost("shutdown", SyslogLoss::shutdown);
 }
 
 void Metrics::write_retention(Exposition& out) const {

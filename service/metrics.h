@@ -32,6 +32,20 @@ class DurationHistogram {
 // Why a job was deleted.
 enum class ForgottenFor { age, room };
 
+// Why a message that came by syslog is not stored.
+enum class SyslogLoss {
+  flood,     // datagrams came faster than the store takes them
+  kernel,    // likewise, and the system had no more room for them
+  refused,   // its job takes none, or it tells of more than so many bytes may
+  shutdown,  // the store did not take it, and the server ended
+};
+inline constexpr std::size_t kSyslogLosses = 4;
+
+enum class SyslogRefusal {
+  too_many,   // connections are open
+  no_syslog,  // what came is another protocol, or has no end
+};
+
 class Metrics {
  public:
   // `route`: the pattern, so that there are only as many values as the router has rows.
@@ -54,6 +68,21 @@ class Metrics {
   void connection_closed() { --connections_; }
   void connection_refused() { ++refused_connections_; }
   void tls_refused() { ++refused_tls_; }
+  void syslog_opened() { ++syslog_connections_; }
+  void syslog_closed() { --syslog_connections_; }
+  void count_syslog_refusal(SyslogRefusal why) {
+    ++(why == SyslogRefusal::too_many ? syslog_too_many_ : no_syslog_);
+  }
+  void count_syslog(std::uint64_t messages, bool as_datagrams) {
+    (as_datagrams ? syslog_datagrams_ : syslog_messages_) += messages;
+  }
+  void count_cut_syslog() { ++syslog_cut_; }
+  void count_lost_syslog(SyslogLoss why, std::uint64_t messages) {
+    lost_syslog_[static_cast<std::size_t>(why)] += messages;
+  }
+  std::uint64_t lost_syslog(SyslogLoss why) const {
+    return lost_syslog_[static_cast<std::size_t>(why)];
+  }
   // Of the server's own certificate.
   void set_certificate_expiry(std::int64_t seconds_since_1970) {
     certificate_expires_ = seconds_since_1970;
@@ -65,6 +94,7 @@ class Metrics {
   void write_requests(Exposition& out) const;
   void write_refusals(Exposition& out) const;
   void write_ingest(Exposition& out) const;
+  void write_syslog(Exposition& out) const;
   void write_retention(Exposition& out) const;
 
   struct RouteTally {
@@ -96,6 +126,13 @@ class Metrics {
   std::atomic<std::uint64_t> connections_{0};
   std::atomic<std::uint64_t> refused_connections_{0};
   std::atomic<std::uint64_t> refused_tls_{0};
+  std::atomic<std::uint64_t> syslog_connections_{0};
+  std::atomic<std::uint64_t> syslog_too_many_{0};
+  std::atomic<std::uint64_t> no_syslog_{0};
+  std::atomic<std::uint64_t> syslog_messages_{0};
+  std::atomic<std::uint64_t> syslog_datagrams_{0};
+  std::atomic<std::uint64_t> syslog_cut_{0};
+  std::array<std::atomic<std::uint64_t>, kSyslogLosses> lost_syslog_{};
   std::atomic<std::int64_t> certificate_expires_{0};  // 0: it has none
 };
 

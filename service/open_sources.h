@@ -22,6 +22,7 @@ class SourceLease {
  public:
   SourceLease(std::string job, std::string name, std::function<void()> on_loss);
 
+  const std::string& job() const { return job_; }
   const std::string& name() const { return name_; }
   bool lost() const { return lost_.load(); }
 

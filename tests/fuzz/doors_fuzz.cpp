@@ -1,11 +1,19 @@
 // Any body at any door of a log shipper: whole lines in the sources of a few jobs, not much more
-// than came in. The first byte says which door.
+// than came in. The first byte says which door. The frames of syslog are the same however the bytes
+// are cut.
 #include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "doors/loki.h"
 #include "doors/otlp.h"
 #include "doors/shipped_objects.h"
 #include "doors/source_lines.h"
+#include "doors/syslog.h"
+#include "doors/syslog_framing.h"
 #include "oracle.h"
 #include "service/recent_lines.h"
 
@@ -13,8 +21,44 @@ namespace {
 
 using namespace faultline;
 
-void read_at(unsigned door, std::string_view body, RecordVisitor& visitor) {
-  switch (door % 7) {
+// The messages in the bytes of a connection that come in such pieces, and why it ended.
+std::vector<std::string> syslog_messages(std::string_view bytes, std::size_t piece) {
+  std::vector<std::string> messages;
+  SyslogFraming framing;
+  std::string_view message;
+  for (bool goes_on = true; goes_on && !bytes.empty();) {
+    const std::string copy(bytes.substr(0, piece));
+    bytes.remove_prefix(copy.size());
+    for (std::string_view rest = copy; goes_on && !rest.empty();) {
+      const SyslogFraming::Found found = framing.next(rest, message);
+      if (found == SyslogFraming::Found::message) {
+        require(message.size() <= SyslogFraming::kLongestMessage, "messages are bounded");
+        messages.emplace_back(message);
+      }
+      if (found == SyslogFraming::Found::nothing) require(rest.empty(), "all bytes are taken");
+      goes_on = found != SyslogFraming::Found::no_syslog;
+    }
+  }
+  if (framing.finish(message)) messages.emplace_back(message);
+  messages.emplace_back(framing.why());
+  return messages;
+}
+
+void read_connection_of_syslog(std::string_view bytes, std::size_t cut, SourceLines& lines) {
+  const Timestamp received = std::chrono::sys_days{std::chrono::year{2026} / 3 / 5};
+  std::vector<std::string> messages =
+      syslog_messages(bytes, std::max<std::size_t>(1, bytes.size()));
+  require(messages == syslog_messages(bytes, cut + 1), "frames do not depend on the cut");
+  messages.pop_back();
+  for (const std::string& message : messages) {
+    const std::uint64_t before = lines.messages() + lines.too_many();
+    read_syslog(message, received, lines);
+    require(lines.messages() + lines.too_many() == before + 1, "each frame is one message");
+  }
+}
+
+void read_at(unsigned door, std::string_view body, std::size_t cut, SourceLines& visitor) {
+  switch (door % 8) {
     case 0:
       (void)read_loki_json(body, visitor);
       return;
@@ -33,8 +77,11 @@ void read_at(unsigned door, std::string_view body, RecordVisitor& visitor) {
     case 5:
       (void)read_bulk(body, "logs", visitor);
       return;
-    default:
+    case 6:
       (void)read_events(body, visitor);
+      return;
+    default:
+      read_connection_of_syslog(body, cut, visitor);
   }
 }
 
@@ -61,7 +108,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const LabelNames names;
   const DestinationDefaults defaults{.job = "unlabelled", .sender = "10.0.0.9", .source = "peer"};
   SourceLines lines(names, defaults);
-  read_at(door, input.rest(), lines);
+  read_at(door, input.rest(), cut, lines);
   require(lines.source_of_message().size() == lines.messages() + lines.too_many(),
           "each message has a source, or is counted");
   require(lines.sources().size() <= SourceLines::kMostSources, "sources are bounded");

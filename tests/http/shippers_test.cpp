@@ -5,97 +5,37 @@
 #include <gtest/gtest.h>
 
 #include <boost/json.hpp>
-#include <memory>
+#include <string>
+#include <thread>
 
 #include "curl.h"
-#include "real_program.h"
-#include "server_process.h"
+#include "eventually.h"
+#include "shippers.h"
 
 namespace faultline {
 namespace {
 
-constexpr int kCalls = 2'500;
-constexpr int kRanks = 8;
-// What calls() has.
-constexpr int kLines = kCalls * kRanks;
-
-// The calls of a job of eight ranks. Rank 5 stops ten calls before the others.
-std::string calls() {
-  std::string text;
-  for (int call = 0; call < kCalls + 10; ++call)
-    for (int rank = 0; rank < kRanks; ++rank) {
-      if (call >= (rank == 5 ? kCalls - 70 : kCalls + 10)) continue;
-      text += fmt::format(
-          "node{}:{}:{} [{}] NCCL INFO AllReduce: opCount {:x} sendbuff 0x7f0e4fb06000 recvbuff "
-          "0x7f0e4fb06000 count {} datatype 7 op 0 root 0 comm 0x55d0632500{} [nranks=8] stream "
-          "0x55e0b2f43d90\n",
-          rank / 4, 1000 + rank, 2000 + rank, rank % 4, call, 1 + call % 7, rank);
-    }
-  return text;
-}
-
-class Shippers : public testing::Test {
+class Shippers : public WithShippers {
  protected:
-  // Where ./dev test unpacks their packages.
-  const std::string tools = TESTS_DIR "/../build/tools/shippers";
-  Workshop workshop;
-  const int port = free_port();
-  std::unique_ptr<ServerProcess> server;
-
-  void SetUp() override {
-    if (!std::filesystem::exists(tools))
-      GTEST_SKIP() << "no rsyslog, syslog-ng or systemd-journal-upload here; ./dev test fetches "
-                      "them";
-    begin();
-  }
-
-  std::string file(const std::string& name) { return (workshop.folder() / name).string(); }
-
-  void begin() {
-    server.reset();
-    server = std::make_unique<ServerProcess>(
-        workshop.folder(),
-        std::vector<std::string>{"--listen", "127.0.0.1:" + std::to_string(port)});
-    await_ready(*server);
-  }
-
-  // The program with the libraries of the packages.
-  std::vector<std::string> with_libraries(std::vector<std::string> words) {
-    words[0] = tools + words[0];
-    words.insert(words.begin(),
-                 {"/usr/bin/env", "LD_LIBRARY_PATH=" + tools +
-                                      "/usr/lib/x86_64-linux-gnu:" + tools + "/usr/lib/syslog-ng"});
-    return words;
-  }
-
-  int lines_held() {
-    int lines = 0;
-    const boost::json::object sources = curl(*server, "/api/v1/sources?job=llama").json();
-    if (const auto* rows = sources.if_contains("sources"))
-      for (const boost::json::value& source : rows->as_array())
-        lines += source.at("lines").to_number<int>();
-    return lines;
-  }
-
   // Kills the server in the middle, and waits for all lines.
   void kill_and_await_all() {
-    EXPECT_TRUE(eventually([&] { return lines_held() > kLines / 4; }));
+    EXPECT_TRUE(eventually([&] { return lines_held() > kShippedLines / 4; }));
     server->kill_now();
     begin();
-    EXPECT_TRUE(eventually([&] { return lines_held() >= kLines; })) << lines_held();
-    EXPECT_EQ(lines_held(), kLines);
+    EXPECT_TRUE(eventually([&] { return lines_held() >= kShippedLines; })) << lines_held();
+    EXPECT_EQ(lines_held(), kShippedLines);
     const boost::json::object source =
         curl(*server, "/api/v1/sources?job=llama").json().at("sources").at(0).as_object();
-    EXPECT_EQ(source.at("recognized").to_number<int>(), kLines);
+    EXPECT_EQ(source.at("recognized").to_number<int>(), kShippedLines);
     EXPECT_NE(source.at("host").as_string(), "");
   }
 };
 
 // With its default size, rsyslog's queue drops lines while the server is down.
 TEST_F(Shippers, RsyslogSendsEachLineOnceToTheDoorOfElasticsearch) {
-  workshop.write("in.log", calls());
-  const std::string modules = tools + "/usr/lib/x86_64-linux-gnu/rsyslog";
-  workshop.write("rsyslog.conf", fmt::format(R"(
+  workshop.write("in.log", shipped_calls());
+  const auto rsyslog =
+      start_rsyslog(fmt::format(R"(
 global(workDirectory="{0}")
 module(load="{1}/imfile.so")
 module(load="{1}/omelasticsearch.so")
@@ -111,17 +51,13 @@ action(type="omelasticsearch" server="127.0.0.1" serverport="{2}" template="reco
        queue.type="linkedlist" queue.size="100000" queue.dequeuebatchsize="500" queue.dequeueslowdown="10000"
        action.resumeRetryCount="-1" action.resumeInterval="1")
 )",
-                                             workshop.folder().string(), modules, port));
-  const RealProgram rsyslog(file("rsyslog.log"),
-                            with_libraries({"/usr/sbin/rsyslogd", "-n", "-f", file("rsyslog.conf"),
-                                            "-i", file("rsyslog.pid"), "-M", modules}),
-                            port);
+                                workshop.folder().string(), rsyslog_modules(), port));
   kill_and_await_all();
 }
 
 TEST_F(Shippers, SyslogNgSendsEachLineOnceAsJson) {
-  workshop.write("in.log", calls());
-  workshop.write("syslog-ng.conf", fmt::format(R"conf(@version: 3.38
+  workshop.write("in.log", shipped_calls());
+  const auto syslog_ng = start_syslog_ng(fmt::format(R"conf(@version: 3.38
 source s {{ file("{0}/in.log" flags(no-parse) log-iw-size(10000) log-fetch-limit(1000)); }};
 destination d {{
   http(url("http://127.0.0.1:{1}/api/v1/ingest/json?job=llama") method("POST")
@@ -131,14 +67,7 @@ destination d {{
 }};
 log {{ source(s); destination(d); flags(flow-control); }};
 )conf",
-                                               workshop.folder().string(), port));
-  const RealProgram syslog_ng(
-      file("syslog-ng.log"),
-      with_libraries({"/usr/sbin/syslog-ng", "-F", "-f", file("syslog-ng.conf"),
-                      "--persist-file=" + file("persist"), "--pidfile=" + file("syslog-ng.pid"),
-                      "--control=" + file("control"),
-                      "--module-path=" + tools + "/usr/lib/syslog-ng/3.38", "--no-caps"}),
-      port);
+                                                     workshop.folder().string(), port));
   kill_and_await_all();
 }
 
