@@ -54,7 +54,8 @@ class McpExchange {
     if (std::holds_alternative<RpcNotice>(message)) co_return std::nullopt;
     if (const RpcFault* fault = std::get_if<RpcFault>(&message)) co_return rpc_error(*fault);
     const RpcRequest& asked = std::get<RpcRequest>(message);
-    auto step = begin_mcp(asked, services_.version);
+    auto begin = [&] { return begin_mcp(asked, services_.version); };
+    auto step = co_await offload(threads_.answering(), begin);
     McpOutcome outcome;
     if (McpOutcome* known = std::get_if<McpOutcome>(&step))
       outcome = std::move(*known);
@@ -106,7 +107,11 @@ asio::awaitable<Response> answer_mcp(const Request& request, Services& services,
     if (answered) answers.emplace_back(std::move(*answered));
   }
   if (answers.empty()) co_return Response{.status = 202};
-  Response response = Response::json(all.is_batch ? json::value(answers) : answers[0]);
+  // Long lists take long to write.
+  auto write = [&] {
+    return Response::json(all.is_batch ? json::value(std::move(answers)) : answers.front());
+  };
+  Response response = co_await offload(exchange.threads.answering(), write);
   response.refusal = mcp.refusal;
   co_return response;
 }

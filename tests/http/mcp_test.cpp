@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <boost/json.hpp>
 #include <map>
 #include <memory>
@@ -12,6 +13,8 @@
 #include <vector>
 
 #include "curl.h"
+#include "http/mcp/tools.h"
+#include "http/router.h"
 #include "http/tokens.h"
 #include "json_schema.h"
 #include "raw_client.h"
@@ -455,6 +458,55 @@ TEST_F(Mcp, WhatIsNoMessageOfTheTransportIsRefusedByHttp) {
     EXPECT_THAT(reply.head, HasSubstr("Allow: POST, OPTIONS\r\n"));
   }
   EXPECT_THAT(client.post(ping).head, Not(HasSubstr("Mcp-Session-Id")));
+}
+
+std::vector<std::string> words_in(const json::object& schema) {
+  std::vector<std::string> words;
+  const json::value* items = schema.if_contains("items");
+  const json::value* all = (items == nullptr ? schema : items->as_object()).if_contains("enum");
+  if (all != nullptr)
+    for (const json::value& word : all->as_array()) words.emplace_back(word.as_string());
+  std::ranges::sort(words);
+  return words;
+}
+
+std::vector<std::string> words_in(std::string_view list) {
+  std::vector<std::string> words;
+  while (!list.empty()) {
+    words.emplace_back(list.substr(0, list.find(',')));
+    list.remove_prefix(std::min(words.back().size() + 1, list.size()));
+  }
+  std::ranges::sort(words);
+  return words;
+}
+
+TEST(McpTools, TakeWhatTheirEndpointsTake) {
+  EXPECT_FALSE(mcp_tools().empty());
+  for (const McpTool& tool : mcp_tools()) {
+    Request request{.method = "GET", .target = tool.path};
+    request.path = tool.path.substr(0, tool.path.find('?'));
+    const auto found = find_route(request);
+    const Route* const* route = std::get_if<const Route*>(&found);
+    ASSERT_NE(route, nullptr) << tool.path;
+    EXPECT_TRUE((*route)->needs.any_of({Scope::read}));
+    for (const auto& property : tool.input.at("properties").as_object()) {
+      const std::string_view name = property.key();
+      const json::object& schema = property.value().as_object();
+      SCOPED_TRACE(tool.name + " " + std::string(name));
+      EXPECT_TRUE(schema.contains("description"));
+      if (tool.path.find(fmt::format("{{{}}}", name)) != std::string::npos) continue;
+      const auto parameter = std::ranges::find((*route)->query, name, &Parameter::name);
+      ASSERT_NE(parameter, (*route)->query.end());
+      EXPECT_EQ(std::string_view(schema.at("type").as_string()), parameter->type);
+      if (name != "format") {
+        EXPECT_EQ(words_in(schema), words_in(parameter->words));
+      }
+      EXPECT_EQ(schema.contains("minimum"), parameter->least.has_value());
+      if (const json::value* most = schema.if_contains("maximum")) {
+        EXPECT_LE(most->as_int64(), parameter->most.value_or(0)) << "a page may be smaller";
+      }
+    }
+  }
 }
 
 class McpTokens : public testing::Test {
