@@ -88,13 +88,6 @@ std::string job_of(const Request& request, const Route& route, std::string_view 
   return std::string(route.needs.any_of({Scope::ingest}) ? default_job : std::string_view());
 }
 
-// Whether a token for jobs whose names begin with `own` is enough for this request.
-bool stays_among(std::string_view own, const Request& request, const Route& route,
-                 std::string_view default_job) {
-  const std::string job = job_of(request, route, default_job);
-  return job.empty() ? own.empty() || route.tells == Tells::of_those_it_may : job.starts_with(own);
-}
-
 // The line of the file of tokens that the request may use, or why there is none. A certificate
 // counts only if the request shows no token: it adds nothing to a token, not even to one that is
 // refused.
@@ -131,6 +124,18 @@ std::variant<const Token*, Problem> who_asks(const Request& request, const Token
 }
 
 }  // namespace
+
+std::optional<Problem> beyond_its_jobs(std::string_view jobs, const Request& request,
+                                       const Route& route, std::string_view default_job) {
+  if (jobs.empty()) return std::nullopt;
+  const std::string job = job_of(request, route, default_job);
+  if (job.empty() ? route.tells == Tells::of_those_it_may : job.starts_with(jobs))
+    return std::nullopt;
+  return forbidden(
+      fmt::format("this token is for jobs whose names begin with \"{}\"; ask for one of them "
+                  "(/api/v1/jobs/JOB, or job=)",
+                  jobs));
+}
 
 std::string secret_of(const Request& request) {
   std::string_view value = request.header("Authorization");
@@ -195,11 +200,8 @@ Admission Access::admit(const Request& request, const Route& route,
   else if (!token->scopes.with_implied().any_of(route.needs))
     admission.refusal = forbidden(fmt::format("this needs a token for {}; this one is for {}",
                                               route.needs.text(), token->scopes.text()));
-  else if (!stays_among(token->jobs, request, route, default_job))
-    admission.refusal = forbidden(
-        fmt::format("this token is for jobs whose names begin with \"{}\"; ask for one of them "
-                    "(/api/v1/jobs/JOB, or job=)",
-                    token->jobs));
+  else if (auto problem = beyond_its_jobs(token->jobs, request, route, default_job))
+    admission.refusal = std::move(problem);
   else if (const int wait = wait_of(*token); wait > 0)
     admission.refusal = {.status = 429,
                          .detail = fmt::format("this token allows {} requests a second; ask again "

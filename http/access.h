@@ -55,6 +55,11 @@ class Access {
   mutable std::map<std::string, Allowance, std::less<>> allowances_;  // of tokens with a rate
 };
 
+// Why a token for jobs whose names begin with `jobs` is not enough for this request; nothing if it
+// is. `default_job` as above.
+std::optional<Problem> beyond_its_jobs(std::string_view jobs, const Request& request,
+                                       const Route& route, std::string_view default_job);
+
 // The secret of a request: its bearer token, Splunk's token or, for senders that know nothing else,
 // its Basic password or the second half of Elasticsearch's key; empty if it has none.
 std::string secret_of(const Request& request);

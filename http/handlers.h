@@ -40,6 +40,8 @@ boost::asio::awaitable<Response> push_events(const Request& request, Services& s
                                              Exchange& exchange);
 boost::asio::awaitable<Response> push_raw_events(const Request& request, Services& services,
                                                  Exchange& exchange);
+boost::asio::awaitable<Response> answer_mcp(const Request& request, Services& services,
+                                            Exchange& exchange);
 
 // For an answer about all jobs: refuses while many jobs are not yet read back from the store.
 std::optional<Response> still_reading(Services& services);

@@ -89,6 +89,7 @@ json::object content_of(const json::object& schemas_by_type) {
 }
 
 std::string_view meaning_of(std::string_view status) {
+  if (status == "202") return "Taken.";
   if (status == "204") return "Done.";
   if (status == "304") return "The client has it already (If-None-Match).";
   return "The answer.";
@@ -98,6 +99,11 @@ struct Refusal {
   std::string_view status;
   std::string_view description;
 };
+
+bool takes_logs(const Route& route) {
+  return std::holds_alternative<Stream>(route.handler) && route.method != "GET" &&
+         route.body_schema.empty();
+}
 
 // The refusals that the route may give. "default" stands for all others.
 std::vector<Refusal> refusals_of(const Route& route) {
@@ -111,10 +117,12 @@ std::vector<Refusal> refusals_of(const Route& route) {
   }
   if (route.pattern.starts_with("/api/") && route.pattern.find('{') != std::string_view::npos)
     refusals.push_back({"404", "Nothing has this name."});
-  if (std::holds_alternative<Stream>(route.handler) && route.method != "GET") {
+  if (takes_logs(route)) {
     refusals.push_back(
         {"409",
          "offset leaves a gap, another sender took over the source, or the job is set aside."});
+  }
+  if (takes_logs(route) || !route.body_schema.empty()) {
     refusals.push_back({"413", "The body, or what it unpacks to, is too large."});
   }
   if (route.pattern.ends_with("/reanalyze")) refusals.push_back({"409", "The job is set aside."});
@@ -185,7 +193,11 @@ json::object operation_of(const Route& route, bool has_default_job) {
         {"required", false},
         {"content", json::object{{"application/json", json::object{{"schema", schema}}}}}};
   }
-  if (std::holds_alternative<Stream>(route.handler) && route.method != "GET") {
+  if (!route.body_schema.empty()) {
+    operation["requestBody"] = json::object{
+        {"required", true}, {"content", content_of({{"application/json", route.body_schema}})}};
+  }
+  if (takes_logs(route)) {
     operation["requestBody"] =
         json::object{{"required", true},
                      {"content", json::object{{"application/octet-stream", json::object{}},
@@ -195,6 +207,8 @@ json::object operation_of(const Route& route, bool has_default_job) {
 }
 
 }  // namespace
+
+const json::object& openapi_schemas() { return file_named("schemas.json"); }
 
 json::value openapi_of(std::span<const Route> routes, std::string_view version,
                        bool has_default_job) {
@@ -217,7 +231,7 @@ json::value openapi_of(std::span<const Route> routes, std::string_view version,
        json::array{json::object{{"bearer", json::array{}}}, json::object{{"basic", json::array{}}},
                    json::object{{"certificate", json::array{}}}, json::object{}}},
       {"components",
-       json::object{{"schemas", file_named("schemas.json")},
+       json::object{{"schemas", openapi_schemas()},
                     {"securitySchemes",
                      json::object{{"bearer", scheme("bearer")},
                                   {"basic", scheme("basic")},

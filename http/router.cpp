@@ -55,6 +55,19 @@ constexpr Scopes kSendersAndReaders{Scope::ingest, Scope::read};
 constexpr Scopes kOperators{Scope::operate};
 constexpr Scopes kAdmins{Scope::admin};
 
+// Which jobs it tells of depends on the tools that are called; each looks at the token again.
+Route mcp_route() {
+  Route route{"POST",
+              "/mcp",
+              kReaders,
+              answer_mcp,
+              "The Model Context Protocol: tools for programs and agents that ask about jobs.",
+              {}};
+  route.tells = Tells::of_those_it_may;
+  route.body_schema = "RpcMessages";
+  return route;
+}
+
 // The page is one file for all addresses; its script reads the address.
 Route page_at(std::string_view pattern, std::string_view summary,
               std::vector<Parameter> query = {}) {
@@ -271,6 +284,7 @@ const std::vector<Route> kRoutes{
      list_rules,
      "The signatures in force, in the order in which they are tried.",
      {{"class", "string", "Only of this class, such as network.link_down."}, kLimit, kCursor}},
+    mcp_route(),
     {"GET", "/openapi.json", kReaders, show_openapi, "This description.", {}},
     {"GET",
      "/metrics",

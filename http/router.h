@@ -63,6 +63,8 @@ struct Route {
   Runs runs = Runs::where_it_may_wait;
   Tells tells = Tells::of_a_job;
   bool takes_any_query = false;  // clients of other servers send parameters of those
+  // Of a JSON body that is no list of parameters: its schema in openapi/schemas.json.
+  std::string_view body_schema = {};
 };
 
 std::span<const Route> routes();

@@ -8,12 +8,14 @@
 #include <variant>
 
 #include "http/access.h"
+#include "http/asking.h"
 #include "http/audit.h"
 #include "http/offload.h"
 #include "http/origin.h"
 #include "http/query.h"
 #include "http/request_reader.h"
 #include "http/router.h"
+#include "http/small_body.h"
 #include "logging/log.h"
 
 namespace faultline {
@@ -25,10 +27,11 @@ std::string head_of(const Response& response, bool close, bool old_client) {
       "HTTP/1.1 {} {}\r\nDate: {:%a, %d %b %Y %H:%M:%S} GMT\r\n"
       "Cross-Origin-Resource-Policy: same-origin\r\n",
       response.status, reason_of(response.status), fmt::gmtime(std::chrono::system_clock::now()));
+  if (!response.content_type.empty())
+    head += fmt::format("Content-Type: {}\r\n", response.content_type);
   if (response.status != 204 && response.status != 304)
-    head +=
-        fmt::format("Content-Type: {}\r\nContent-Length: {}\r\nX-Content-Type-Options: nosniff\r\n",
-                    response.content_type, response.body.size());
+    head += fmt::format("Content-Length: {}\r\nX-Content-Type-Options: nosniff\r\n",
+                        response.body.size());
   for (const auto& [name, value] : response.headers) head += fmt::format("{}: {}\r\n", name, value);
   if (close)
     head += "Connection: close\r\n";
@@ -118,8 +121,8 @@ class Session {
     } else {
       const Route& route = *std::get<const Route*>(found);
       pattern = route.pattern;
-      is_act =
-          route.method != "GET" && !route.needs.empty() && !route.needs.any_of({Scope::ingest});
+      is_act = route.method != "GET" && !route.needs.empty() &&
+               !route.needs.any_of({Scope::ingest, Scope::read});
       try {
         response = co_await answer(route, request, reader);
       } catch (const std::exception& error) {
@@ -135,30 +138,6 @@ class Session {
         options_.audit->did(request, response);
     }
     co_return response;
-  }
-
-  // Reads a small body; returns the answer if the body is too large, malformed or late.
-  asio::awaitable<std::optional<Response>> take_body(Request& request, RequestReader& reader) {
-    constexpr std::size_t kMostBody = std::size_t{64} * 1024;
-    if (!co_await reader.invite_body()) co_return Response{.status = kClientLeft};
-    const SteadyTime deadline = steady_now() + options_.body_idle_limit;
-    for (;;) {
-      const BodyEvent event = co_await reader.read_body(deadline);
-      if (event == BodyEvent::end) co_return std::nullopt;
-      if (event == BodyEvent::closed) co_return Response{.status = kClientLeft};
-      if (event == BodyEvent::timeout)
-        co_return problem_response(
-            Problem{.status = 408, .detail = "the body did not arrive in time"});
-      if (event == BodyEvent::malformed)
-        co_return problem_response(Problem{.status = 400,
-                                           .detail = "the body is not what its header says",
-                                           .refused = "malformed"});
-      if (event != BodyEvent::pieces) continue;
-      for (const std::string_view piece : reader.pieces()) request.body += piece;
-      if (request.body.size() > kMostBody)
-        co_return problem_response(
-            Problem{.status = 413, .detail = "the body is longer than 64 KiB"});
-    }
   }
 
   asio::awaitable<Response> answer(const Route& route, Request& request, RequestReader& reader) {
@@ -184,19 +163,13 @@ class Session {
       co_return co_await (*stream)(request, services_, exchange);
     }
     if (route.takes_body && request.has_body) {
-      std::optional<Response> refusal = co_await take_body(request, reader);
-      if (refusal) co_return std::move(*refusal);
+      auto body = co_await read_small_body(reader, options_.body_idle_limit);
+      if (Response* refusal = std::get_if<Response>(&body)) co_return std::move(*refusal);
+      request.body = std::move(std::get<std::string>(body));
     }
     auto call = [&] { return std::get<Answer>(route.handler)(request, services_); };
     if (route.runs == Runs::at_once) co_return call();
-    co_return co_await offload(threads_for(route, request), call);
-  }
-
-  asio::any_io_executor threads_for(const Route& route, const Request& request) {
-    if (route.runs == Runs::beside_everything) return threads_.health();
-    for (const auto& [name, value] : request.path_values)
-      if (name == "job") return threads_.answering(value);
-    return threads_.answering();
+    co_return co_await offload(threads_for(threads_, route, request), call);
   }
 
   std::shared_ptr<Connection> connection_;

@@ -303,6 +303,15 @@ class OpenApiServer : public testing::Test {
     EXPECT_THAT(check->complaints(form->at("schema"), body), IsEmpty());
   }
 
+  // Expects that a body of JSON is as the document says.
+  static void expect_body_declared(const Operation& operation, const std::string& body) {
+    const json::value* said = operation.said->if_contains("requestBody");
+    if (said == nullptr || body.empty()) return;
+    const json::value* form = said->at("content").as_object().if_contains("application/json");
+    if (form == nullptr) return;
+    EXPECT_THAT(check->complaints(form->at("schema"), json::parse(body)), IsEmpty());
+  }
+
   struct Sent {
     std::string headers;
     std::string body;
@@ -328,6 +337,7 @@ class OpenApiServer : public testing::Test {
     if (path.ends_with("_bulk"))
       return {as_json, fmt::format("{{\"index\":{{}}}}\n{{\"job\":\"sent\",\"message\":\"{}\"}}\n",
                                    message)};
+    if (path == "/mcp") return {as_json, R"({"jsonrpc":"2.0","id":1,"method":"ping","params":{}})"};
     if (path.starts_with("/services"))
       return {"", fmt::format(R"({{"event":"{}","fields":{{"job":"sent"}}}})", message)};
     return {};
@@ -350,6 +360,7 @@ class OpenApiServer : public testing::Test {
 
   static void expect_good(const Operation& operation, const Query& query) {
     SCOPED_TRACE(operation.method + " " + target_of(operation, query));
+    expect_body_declared(operation, sent_to(operation).body);
     expect_declared(operation, asked(operation, query), true);
   }
 
@@ -467,6 +478,14 @@ class OpenApiServer : public testing::Test {
     push("/_bulk", "application/json", "[", false);
     push("/_bulk", "application/json", "{\"delete\":{}}\n");
     push("/services/collector", "application/json", "[", false);
+
+    push("/mcp", "application/json", "[", false);
+    push("/mcp", "application/json", R"({"jsonrpc":"2.0","id":"a","method":"none-such"})");
+    push("/mcp", "application/json", R"({"jsonrpc":"2.0","method":"notifications/initialized"})");
+    const std::string batch = R"([{"jsonrpc":"2.0","id":1,"method":"tools/list"}])";
+    push("/mcp", "application/json", batch);
+    for (const Operation& operation : all)
+      if (operation.path == "/mcp") expect_body_declared(operation, batch);
 
     const std::string ingest = "/api/v1/ingest";
     expect("POST", ingest,

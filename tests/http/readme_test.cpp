@@ -8,6 +8,7 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "curl.h"
@@ -37,10 +38,14 @@ std::vector<Example> curl_examples(const std::string& readme) {
   return examples;
 }
 
+// Those of docs/mcp.md ask about the job that those of the README send.
 TEST(Readme, ItsCurlLinesAnswerAsPrintedThere) {
   const std::string root = TESTS_DIR "/..";
-  const std::vector<Example> examples = curl_examples(read_file(root + "/README.md"));
+  std::vector<Example> examples = curl_examples(read_file(root + "/README.md"));
   ASSERT_EQ(examples.size(), 3U);
+  for (Example& example : curl_examples(read_file(root + "/docs/mcp.md")))
+    examples.push_back(std::move(example));
+  ASSERT_EQ(examples.size(), 5U);
   Workshop workshop;
   ServerProcess server(workshop.folder());
   await_ready(server);

@@ -112,7 +112,7 @@ class SchemaCheck {
               }))
             complain(fmt::format("{} fits none of {}", text(value), text(says)));
         } else if (word != "properties" && word != "additionalProperties" && word != "$ref" &&
-                   word != "allOf" && word != "description") {
+                   word != "allOf" && word != "description" && word != "$defs") {
           complain(fmt::format("the schema says {}, which is not known here", std::string(word)));
         }
       }
