@@ -14,5 +14,5 @@ install(TARGETS faultline RUNTIME)
 install(DIRECTORY ${manual}/ DESTINATION ${CMAKE_INSTALL_DATADIR} PATTERN stamp EXCLUDE)
 install(CODE "execute_process(COMMAND [[${PROJECT_SOURCE_DIR}/packaging/docs.sh]]
   \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DOCDIR}\" COMMAND_ERROR_IS_FATAL ANY)")
-install(FILES packaging/faultline.service DESTINATION lib/systemd/system)
+install(FILES packaging/faultline.service packaging/faultline-ship.service DESTINATION lib/systemd/system)
 install(FILES packaging/faultline.toml DESTINATION ${CMAKE_INSTALL_SYSCONFDIR}/faultline)

@@ -1,10 +1,12 @@
 #include "ship/find_logs.h"
 
 #include <glob.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
 #include "ship/log_files.h"
 
@@ -13,42 +15,59 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Folders below each other; deeper ones are a loop of links.
-constexpr int kMostDepth = 16;
-
 class LogSearch {
  public:
   LogSearch(const std::set<std::string>& known, std::size_t most) : known_(known), most_(most) {}
 
   void argument(const fs::path& path) {
-    std::error_code error;
-    const fs::file_status status = fs::status(path, error);
-    if (fs::is_directory(status)) {
-      folder(path, 0);
-    } else if (fs::is_regular_file(status) || !fs::exists(status)) {
+    struct stat status{};
+    const bool is_there = stat(path.c_str(), &status) == 0;
+    if (is_there && S_ISDIR(status.st_mode)) {
+      visit(path);
+    } else if (!is_there || S_ISREG(status.st_mode)) {
       if (path.has_parent_path()) found_.folders.insert(path.parent_path().string());
-      add(path);
+      if (is_there)
+        visit(path);
+      else
+        add(path);
     }
   }
 
-  FoundLogs take() { return std::move(found_); }
+  // Links come last, so that a file that is also linked to keeps its own name; and nothing is found
+  // twice, however many ways lead to it.
+  FoundLogs take() {
+    while (!links_.empty())
+      for (const fs::path& link : std::exchange(links_, {})) visit(link);
+    return std::move(found_);
+  }
 
  private:
-  void folder(const fs::path& path, int depth) {
+  void visit(const fs::path& path) {
+    struct stat status{};
+    if (stat(path.c_str(), &status) != 0) return;
+    if (!S_ISDIR(status.st_mode) && !S_ISREG(status.st_mode)) return;
+    if (!seen_.emplace(status.st_dev, status.st_ino).second) return;
+    if (S_ISDIR(status.st_mode))
+      folder(path);
+    else
+      add(path);
+  }
+
+  void folder(const fs::path& path) {
     found_.folders.insert(path.string());
     std::error_code error;
+    std::set<fs::path> entries;
     for (fs::directory_iterator entry(path, error), end; !error && entry != end;
          entry.increment(error)) {
+      // Programs write such files beside before they rename them.
+      if (entry->path().filename().string().starts_with('.')) continue;
       std::error_code ignored;
-      const fs::path& below = entry->path();
-      // What programs write beside before they rename it.
-      if (below.filename().string().starts_with('.')) continue;
-      if (entry->is_directory(ignored)) {
-        if (depth < kMostDepth) folder(below, depth + 1);
-      } else if (entry->is_regular_file(ignored)) {
-        add(below);
-      }
+      if (entry->is_symlink(ignored))
+        links_.push_back(entry->path());
+      else
+        entries.insert(entry->path());
     }
+    for (const fs::path& entry : entries) visit(entry);
   }
 
   // nccl.log.1 is a part of nccl.log if there is such a log. rank.1 beside rank.2 is a log.
@@ -66,6 +85,8 @@ class LogSearch {
   const std::set<std::string>& known_;
   std::size_t most_;
   FoundLogs found_;
+  std::set<std::pair<dev_t, ino_t>> seen_;
+  std::vector<fs::path> links_;
 };
 
 }  // namespace

@@ -1,9 +1,9 @@
 #include "ship/followed_log.h"
 
 #include <sys/stat.h>
-#include <xxhash.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace faultline {
@@ -12,27 +12,10 @@ namespace {
 // Fewer bytes wait for more, so that a busy log does not come in a thousand pieces.
 constexpr std::size_t kWorthTaking = std::size_t{256} << 10;
 constexpr std::chrono::milliseconds kMostWaiting{500};
-constexpr std::chrono::milliseconds kBetweenLooks{200};
-// A program may write to a file for a while after it was renamed.
-constexpr double kRestSeconds = 2;
 // A copy may not be there at once, or is just being packed.
 constexpr int kMostTries = 10;
 constexpr std::size_t kMostParts = 64;
 constexpr std::uint64_t kMostUnpacked = std::uint64_t{8} << 30;
-
-// XXH3-64 of bytes that come in pieces.
-class StreamDigest {
- public:
-  StreamDigest() : state_(XXH3_createState()) { XXH3_64bits_reset(state_); }
-  ~StreamDigest() { XXH3_freeState(state_); }
-  StreamDigest(const StreamDigest&) = delete;
-  StreamDigest& operator=(const StreamDigest&) = delete;
-  void add(std::string_view bytes) { XXH3_64bits_update(state_, bytes.data(), bytes.size()); }
-  std::uint64_t value() const { return XXH3_64bits_digest(state_); }
-
- private:
-  XXH3_state_t* state_;
-};
 
 double system_seconds() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
@@ -60,7 +43,7 @@ void FollowedLog::begin() {
   // What should come next is gone; the part after it may be there.
   note_gap();
   for (std::size_t i = 0; i < marks.size(); ++i)
-    if (marks[i].begin >= next_ && goes_on_in(i, 0)) return move_begins(next_);
+    if (marks[i].begin >= next_ && goes_on_in(i, 0)) return put_in_line(next_);
   saved_.parts = marks;
   push_newer(files_of_log(saved_.path));
 }
@@ -76,25 +59,15 @@ bool FollowedLog::pass_held(std::uint64_t offset, const std::optional<HeldProof>
   parts_.clear();
   saved_.parts.clear();
   begin_new();
-  if (!proof || proof->to > offset) return false;
-  // Reads up to `end` of the stream; hands on what it reads.
-  const auto pass_to = [&](std::uint64_t end, auto use) {
-    std::uint64_t at = parts_.empty() ? end : parts_.front().position();
-    while (at < end && !parts_.empty()) {
-      std::string passed;
-      if (parts_.front().take(std::min<std::uint64_t>(end - at, kWorthTaking), passed) ==
-          LogPart::Found::bytes)
-        use(passed);
-      else
-        leave_front();
-      at += passed.size();
-    }
-    return at == end && !parts_.empty();
-  };
-  StreamDigest digest;
-  return pass_to(proof->from, [](const std::string&) {}) &&
-         pass_to(proof->to, [&](const std::string& bytes) { digest.add(bytes); }) &&
-         digest.value() == proof->digest && pass_to(offset, [](const std::string&) {});
+  if (!proof) return false;
+  ProofCheck check(*proof);
+  while (check.passed() < offset && !parts_.empty()) {
+    std::string passed;
+    const std::size_t most = std::min<std::uint64_t>(offset - check.passed(), kWorthTaking);
+    if (parts_.front().take(most, passed) != LogPart::Found::bytes) leave_front();
+    check.add(passed);
+  }
+  return check.passed() == offset && check.holds();
 }
 
 bool FollowedLog::must_be_saved() { return std::exchange(parts_changed_, false); }
@@ -110,9 +83,9 @@ std::uint64_t FollowedLog::stream_end() const {
 }
 
 // Gives the parts their places in the stream, one behind the other.
-void FollowedLog::move_begins(std::uint64_t begin) {
+void FollowedLog::put_in_line(std::uint64_t begin) {
   for (LogPart& part : parts_) {
-    part.move_begin(begin);
+    part.go_on_at(begin);
     begin = part.position() + part.available();
   }
 }
@@ -144,7 +117,7 @@ std::optional<std::size_t> FollowedLog::find_file(const std::vector<LogFile>& fi
     if (part) return i;
   }
   // What was read of it must be enough to tell it from others.
-  if (mark.read == 0) return std::nullopt;
+  if (mark.head.bytes < PartMark::kTail) return std::nullopt;
   for (const bool packed : {false, true}) {
     for (std::size_t i = files.size(); i-- > 0;) {
       if (files[i].packed != packed || files[i].id == mark.id) continue;
@@ -196,7 +169,7 @@ bool FollowedLog::is_known(const LogFile& file) {
 void FollowedLog::push(const LogFile& file) {
   std::optional<LogPart> part = open(file);
   if (!part) return;
-  part->move_begin(stream_end());
+  part->go_on_at(stream_end());
   if (file.is_current) current_ = file.id;
   parts_.push_back(std::move(*part));
   parts_changed_ = true;
@@ -216,7 +189,7 @@ void FollowedLog::push_newer(const std::vector<LogFile>& files) {
 // Whether the log's name means another file now, and which files came in between.
 void FollowedLog::look() {
   const Clock::time_point now = Clock::now();
-  if (now - looked_at_ < kBetweenLooks) return;
+  if (now - looked_at_ < settings_.between_looks) return;
   looked_at_ = now;
   struct stat status{};
   const bool is_there = stat(saved_.path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
@@ -237,9 +210,10 @@ void FollowedLog::look() {
 
 // A program such as rsync puts a longer copy in place of a file.
 bool FollowedLog::goes_on_in_replacement() {
-  const PartMark mark = parts_.back().mark();
-  if (mark.read == 0) return false;
-  std::optional<LogPart> copy = LogPart::reopen(saved_.path, mark, mark.read);
+  const LogPart& held = parts_.back();
+  const PartMark whole = held.mark_of_file();
+  if (whole.read == 0 || !held.holds_what_was_read()) return false;
+  std::optional<LogPart> copy = LogPart::reopen(saved_.path, whole, held.position() - held.begin());
   if (!copy) return false;
   current_ = copy->id();
   parts_.back() = std::move(*copy);
@@ -276,19 +250,29 @@ void FollowedLog::leave_front() {
   std::optional<LogPart> left;
   const std::optional<std::size_t> index = find_file(files, *last_, last_->read, left);
   if (index) {
-    std::erase_if(parts_, [](const LogPart& part) { return !part.is_deleted(); });
+    std::deque<LogPart> held = std::exchange(parts_, {});
+    // A copy may hold more than what it is a copy of.
+    if (left->available() > 0) parts_.push_front(std::move(*left));
+    const auto place = static_cast<std::ptrdiff_t>(parts_.size());
     push_after(files, *index + 1);
+    std::erase_if(held, [&](const LogPart& part) {
+      const PartMark whole = part.mark_of_file();
+      return !part.is_deleted() || part.is_copy() ||
+             std::ranges::any_of(parts_, [&](const LogPart& p) { return p.is_all_of(whole); });
+    });
+    parts_.insert(parts_.begin() + place, std::make_move_iterator(held.begin()),
+                  std::make_move_iterator(held.end()));
   } else {
     push_newer(files);
   }
-  move_begins(next_);
+  put_in_line(next_);
 }
 
 // Whether nothing more is written to the part: to a renamed file a program may write for long, if
 // it was not told of it.
 bool FollowedLog::is_finished(const LogPart& front) const {
   if (front.is_copy()) return true;
-  if (system_seconds() - front.changed_at() < kRestSeconds) return false;
+  if (system_seconds() - front.changed_at() < settings_.rest_seconds) return false;
   return std::any_of(parts_.begin() + 1, parts_.end(),
                      [](const LogPart& part) { return part.available() > 0; }) ||
          (parts_.size() == 1 && front.is_deleted());
@@ -307,7 +291,7 @@ std::optional<StreamPiece> FollowedLog::take(std::size_t most, bool hurry) {
     if (torn_) piece.bytes = "\n";
     const LogPart::Found found = front.take(most, piece.bytes);
     if (found == LogPart::Found::bytes) {
-      if (std::exchange(torn_, false)) front.move_begin(front.begin() + 1);
+      if (std::exchange(torn_, false)) front.go_on_at(front.position() + 1);
       taken_at_ = now;
       return piece;
     }

@@ -17,6 +17,9 @@ struct FollowSettings {
   // Of a log that was never read: files that did not change since are not read. Seconds of the
   // system's clock.
   double not_before = 0;
+  // A program may write to a file for a while after it was renamed.
+  double rest_seconds = 2;
+  std::chrono::milliseconds between_looks{200};
 };
 
 class FollowedLog : public LogReader {
@@ -40,7 +43,7 @@ class FollowedLog : public LogReader {
  private:
   void begin();
   void begin_new();
-  void move_begins(std::uint64_t begin);
+  void put_in_line(std::uint64_t begin);
   bool goes_on_in_replacement();
   bool is_finished(const LogPart& front) const;
   void look();

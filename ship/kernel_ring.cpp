@@ -74,6 +74,19 @@ std::optional<StreamPiece> KernelRing::take(std::size_t most, bool) {
   return piece;
 }
 
+// False if the oldest records are gone, because then it is not known which the server has.
+bool KernelRing::pass_held(std::uint64_t offset, const std::optional<HeldProof>& proof) {
+  rewind(0);
+  if (!proof) return false;
+  ProofCheck check(*proof);
+  for (std::string record; check.passed() < offset && read_record(record);) {
+    check.add(record);
+    skip_to_ = sequence_of(record) + 1;
+  }
+  next_ = check.passed();
+  return check.passed() == offset && check.holds();
+}
+
 void KernelRing::acknowledge(std::uint64_t offset) {
   saved_.acknowledged = std::max(saved_.acknowledged, offset);
   PartMarks& marks = saved_.parts;

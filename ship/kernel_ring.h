@@ -19,8 +19,7 @@ class KernelRing : public LogReader {
   std::optional<StreamPiece> take(std::size_t most, bool hurry) override;
   bool at_end() const override { return at_end_; }
   void rewind(std::uint64_t offset) override;
-  // The oldest records may be gone, so it is not known which the server has.
-  bool pass_held(std::uint64_t, const std::optional<HeldProof>&) override { return false; }
+  bool pass_held(std::uint64_t offset, const std::optional<HeldProof>& proof) override;
   void acknowledge(std::uint64_t offset) override;
   ReaderState saved() const override { return saved_; }
   const LogTarget& target() const override { return saved_.target; }

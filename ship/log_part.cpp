@@ -90,11 +90,10 @@ bool LogPart::read_again(const PartMark& mark, std::uint64_t position) {
   begin_ = mark.begin;
   hole_ = mark.hole;
   read_ = position;
-  const std::size_t head = std::min<std::uint64_t>(position, PartMark::kHead);
   const std::size_t tail = std::min<std::uint64_t>(position, PartMark::kTail);
-  head_ = read_at(file_.get(), hole_, head);
+  head_ = read_at(file_.get(), hole_, PartMark::kHead);
   tail_ = read_at(file_.get(), hole_ + position - tail, tail);
-  return head_.size() == head && tail_.size() == tail;
+  return tail_.size() == tail;
 }
 
 bool LogPart::holds_what_was_read() const {
@@ -112,16 +111,23 @@ void LogPart::pass_hole() {
 }
 
 LogPart::Found LogPart::take(std::size_t most, std::string& bytes) {
-  const auto size = static_cast<std::uint64_t>(status_of(file_.get()).st_size);
+  const struct stat status = status_of(file_.get());
+  const auto size = static_cast<std::uint64_t>(status.st_size);
   if (read_ == 0) pass_hole();
   if (size < hole_ + read_) return Found::rewritten;
-  if (size == hole_ + read_) return Found::end;
+  if (size == hole_ + read_) {
+    // It may have been written anew to the same size.
+    const bool changed =
+        status.st_mtim.tv_sec != looked_at_.tv_sec || status.st_mtim.tv_nsec != looked_at_.tv_nsec;
+    looked_at_ = status.st_mtim;
+    return changed && !holds_what_was_read() ? Found::rewritten : Found::end;
+  }
   std::string more = read_at(file_.get(), hole_ + read_, most);
   // Looked at after reading: what is truncated and filled again in between would else pass for its
   // continuation.
   if (!holds_what_was_read()) return Found::rewritten;
   if (more.empty()) return Found::end;
-  head_.append(more, 0, PartMark::kHead - std::min(PartMark::kHead, head_.size()));
+  if (head_.size() < PartMark::kHead) head_ = read_at(file_.get(), hole_, PartMark::kHead);
   read_ += more.size();
   tail_ += more.size() < PartMark::kTail ? more : more.substr(more.size() - PartMark::kTail);
   if (tail_.size() > PartMark::kTail) tail_.erase(0, tail_.size() - PartMark::kTail);

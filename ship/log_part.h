@@ -2,6 +2,8 @@
 // anew below what was read.
 #pragma once
 
+#include <ctime>
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -52,6 +54,9 @@ class LogPart {
   // The beginning and the size of what lies there now.
   PartMark mark_of_file() const;
 
+  // False: it was written anew.
+  bool holds_what_was_read() const;
+
   // How many bytes can be taken now.
   std::uint64_t available() const;
   bool ends_with_newline() const { return tail_.empty() || tail_.back() == '\n'; }
@@ -64,13 +69,13 @@ class LogPart {
   std::uint64_t begin() const { return begin_; }
   bool is_begun() const { return read_ > 0; }
   std::uint64_t position() const { return begin_ + read_; }
-  void move_begin(std::uint64_t begin) { begin_ = begin; }
+  // The next byte lies there in the stream.
+  void go_on_at(std::uint64_t position) { begin_ = position - read_; }
 
  private:
   explicit LogPart(OpenDescriptor file);
   bool read_again(const PartMark& mark, std::uint64_t position);
   void pass_hole();
-  bool holds_what_was_read() const;
 
   OpenDescriptor file_;
   FileId id_;
@@ -78,6 +83,7 @@ class LogPart {
   std::uint64_t hole_ = 0;  // the file's bytes before the first that counts
   std::uint64_t read_ = 0;
   bool is_copy_ = false;
+  timespec looked_at_{};  // the file's time of change when it was at its end
   std::string head_;
   std::string tail_;
 };

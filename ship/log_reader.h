@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "ship/held_proof.h"
 #include "ship/log_target.h"
 #include "ship/part_mark.h"
 
@@ -27,13 +28,6 @@ struct ReaderState {
   std::uint64_t acknowledged = 0;  // up to here the server has the stream
   double looked_at = 0;            // when the files were looked at last, in seconds of the clock
   PartMarks parts;                 // oldest first
-};
-
-// A block of a stream, as the server has it: XXH3-64 of the bytes.
-struct HeldProof {
-  std::uint64_t from = 0;
-  std::uint64_t to = 0;
-  std::uint64_t digest = 0;
 };
 
 class LogReader {

@@ -32,8 +32,8 @@ struct PartMark {
   // is truncated.
   std::uint64_t hole = 0;
   std::uint64_t read = 0;  // how many of its bytes were taken
-  BytesMark head;          // the first kHead of them
-  BytesMark tail;          // the last kTail of them
+  BytesMark head;          // its first kHead bytes, also if they are not taken yet
+  BytesMark tail;          // the last kTail that were taken
   bool operator==(const PartMark&) const = default;
 
   std::uint64_t end() const { return begin + read; }

@@ -120,10 +120,10 @@ std::vector<ReaderState> read_state(const fs::path& folder) {
     for (const json::value& reader : state.at("logs").as_array())
       readers.push_back(reader_from(reader.as_object()));
     return readers;
-  } catch (const std::exception& wrong) {
+  } catch (const std::exception&) {
     say(LogLevel::error, "state",
-        fmt::format("{} cannot be read, so logs are read from their beginnings: {}",
-                    state_file(folder).string(), wrong.what()));
+        fmt::format("{} is damaged, so logs are read from their beginnings",
+                    state_file(folder).string()));
     return {};
   }
 }

@@ -1,14 +1,21 @@
 #include "ship/find_logs.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
-#include <fstream>
+#include <string>
 
 #include "ship/log_files.h"
+#include "workshop.h"
 
 namespace faultline {
 namespace {
+
+using testing::Contains;
+using testing::Not;
+using testing::UnorderedElementsAre;
 
 TEST(LogNames, AreThoseOfRotatedFilesWithoutTheirNumberOrDate) {
   for (const char* part : {"nccl.log.1", "nccl.log.12.gz", "nccl.log-20261128", "nccl.log.gz",
@@ -16,6 +23,52 @@ TEST(LogNames, AreThoseOfRotatedFilesWithoutTheirNumberOrDate) {
     EXPECT_EQ(log_name_of(part), "nccl.log") << part;
   for (const char* other : {"nccl.log.4711", "nccl.log.20269999", "rank.0", "rank_7", "20261128"})
     EXPECT_EQ(log_name_of(other), other);
+}
+
+class FoundLogsOf : public testing::Test {
+ protected:
+  std::string at(const std::string& name) const { return (workshop.folder() / name).string(); }
+  FoundLogs find(const std::vector<std::string>& patterns) const {
+    return find_logs(patterns, {}, 100);
+  }
+
+  Workshop workshop;
+};
+
+TEST_F(FoundLogsOf, FoldersAreAllFilesBelowThemWithRotatedOnesAsPartsOfTheirLog) {
+  for (const char* name :
+       {"a/nccl.log", "a/nccl.log.1", "a/nccl.log.2.gz", "a/b/rank.1", "a/b/rank.2", "a/.hidden"})
+    workshop.write(name, "line\n");
+  EXPECT_THAT(find({at("a")}).logs,
+              UnorderedElementsAre(at("a/nccl.log"), at("a/b/rank.1"), at("a/b/rank.2")));
+}
+
+TEST_F(FoundLogsOf, PatternsAreWhatTheyMatchNow) {
+  for (const char* name : {"1/nccl.log", "2/nccl.log", "2/other.txt"}) workshop.write(name, "");
+  EXPECT_THAT(find({at("*/nccl.log")}).logs,
+              UnorderedElementsAre(at("1/nccl.log"), at("2/nccl.log")));
+  EXPECT_THAT(find({at("3/*.log")}).logs, UnorderedElementsAre());
+}
+
+TEST_F(FoundLogsOf, AFileThatIsNotThereYetIsALogThatMayCome) {
+  EXPECT_THAT(find({at("later.log")}).logs, UnorderedElementsAre(at("later.log")));
+}
+
+TEST_F(FoundLogsOf, PipesSocketsAndLoopsOfLinksAreNoLogs) {
+  workshop.write("a/nccl.log", "");
+  ASSERT_EQ(mkfifo(at("a/pipe").c_str(), 0600), 0);
+  std::filesystem::create_directory_symlink(at("a"), at("a/loop"));
+  const FoundLogs found = find({at("a")});
+  EXPECT_THAT(found.logs, Contains(at("a/nccl.log")));
+  EXPECT_THAT(found.logs, Not(Contains(at("a/pipe"))));
+  EXPECT_LT(found.folders.size(), 100U);
+}
+
+TEST_F(FoundLogsOf, ThereAreOnlySoManyAsCanBeFollowed) {
+  for (int i = 0; i < 150; ++i) workshop.write("log" + std::to_string(i) + "x", "");
+  const FoundLogs found = find({workshop.folder().string()});
+  EXPECT_EQ(found.logs.size(), 100U);
+  EXPECT_TRUE(found.too_many);
 }
 
 }  // namespace

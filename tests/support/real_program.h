@@ -93,6 +93,15 @@ class RealProgram {
     kill(pid_, SIGKILL);
     waitpid(pid_, nullptr, 0);
   }
+  // Its exit status after SIGTERM; -1 if a signal ended it.
+  int stop() {
+    kill(pid_, SIGTERM);
+    int status = 0;
+    waitpid(pid_, &status, 0);
+    pid_ = -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+
   RealProgram(const RealProgram&) = delete;
   RealProgram& operator=(const RealProgram&) = delete;
 
