@@ -1,6 +1,7 @@
 // faultline ship: sends logs to a server, and follows them.
 #include <fmt/format.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -158,6 +159,7 @@ int ship(const ShipOptions& options) {
   if (state.empty() && !options.follow) state = temporary.emplace().folder();
   if (state.empty()) state = default_state();
   allow_many_files();
+  umask(S_IRWXG | S_IRWXO);  // logs may be for their owners only
   ShipAgent agent(settings_from(options, state));
   running_agent = &agent;
   for (const int signal : {SIGTERM, SIGINT}) std::signal(signal, stop_agent);

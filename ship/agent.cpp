@@ -1,6 +1,7 @@
 #include "ship/agent.h"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
@@ -11,6 +12,7 @@
 #include <utility>
 
 #include "logging/log.h"
+#include "ship/escaped_path.h"
 #include "ship/find_logs.h"
 #include "ship/followed_log.h"
 #include "ship/kernel_ring.h"
@@ -20,11 +22,15 @@
 namespace faultline {
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr std::size_t kAtOnce = std::size_t{1} << 20;
 constexpr std::size_t kMostLogs = 4096;
+constexpr std::size_t kMostFound = 100'000;
 constexpr std::chrono::milliseconds kBetweenRounds{100};
 constexpr std::chrono::milliseconds kIdle{250};
 constexpr std::chrono::seconds kBetweenSearches{5};
+constexpr std::chrono::milliseconds kBetweenLooksAtHolders{1000};
 constexpr std::chrono::seconds kBetweenSaves{2};
 // How long a log waits for a process that has it open, and so tells its job.
 constexpr std::chrono::seconds kLongestForHolder{5};
@@ -53,8 +59,19 @@ double seconds_ago(std::chrono::seconds age) {
 // NAME#2, NAME#3, ...: another stream of the same log.
 std::string next_name(const std::string& name) {
   const std::size_t mark = name.rfind('#');
-  if (mark == std::string::npos) return name + "#2";
+  const bool has_number = mark != std::string::npos && mark + 1 < name.size() &&
+                          name.find_first_not_of("0123456789", mark + 1) == std::string::npos;
+  if (!has_number) return name + "#2";
   return fmt::format("{}#{}", name.substr(0, mark), std::atoi(name.c_str() + mark + 1) + 1);
+}
+
+// A name that is not too long.
+std::string source_name(const std::string& host, const std::string& path) {
+  constexpr std::size_t kLongest = 400;
+  const std::string name = host + escaped_path(path);
+  if (name.size() <= kLongest) return name;
+  return fmt::format("{}/~{:016x}/{}", host, mark_of(path).digest,
+                     escaped_path(fs::path(path).filename().string()).substr(0, kLongest / 2));
 }
 
 }  // namespace
@@ -69,10 +86,15 @@ ShipAgent::ShipAgent(ShipSettings settings)
       spool_(settings_.state, settings_.spool),
       sender_(settings_.server, spool_) {
   for (ReaderState& reader : read_state(settings_.state)) {
-    restored_.insert(reader.path);
     std::string path = reader.path;
     saved_.emplace(std::move(path), std::move(reader));
   }
+  // Others need descriptors, too: the connection, folders, files that are looked at.
+  constexpr std::size_t kOthers = 128;
+  rlimit limit{};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  most_logs_ = std::min<std::size_t>(kMostLogs,
+                                     std::max<std::size_t>(limit.rlim_cur, kOthers + 1) - kOthers);
 }
 
 ShipAgent::~ShipAgent() = default;
@@ -82,13 +104,14 @@ void ShipAgent::stop() {
   watch_.stop();
 }
 
-std::unique_ptr<LogReader> ShipAgent::open_reader(ReaderState saved, std::uint64_t start) {
-  if (saved.path == kStdin) return std::make_unique<PipedLog>(std::move(saved), STDIN_FILENO);
-  if (saved.path == settings_.kernel_device)
-    return std::make_unique<KernelRing>(std::move(saved), start, boot_time_of_host());
-  FollowSettings follow{.folder = settings_.state.string(), .not_before = 0};
+void ShipAgent::open_log(const std::string& path, ReaderState saved, std::uint64_t start,
+                         bool only_current) {
+  FollowSettings follow{.folder = settings_.state.string(), .only_current = only_current};
   if (settings_.since.count() > 0) follow.not_before = seconds_ago(settings_.since);
-  return std::make_unique<FollowedLog>(std::move(saved), start, std::move(follow));
+  auto log = std::make_unique<FollowedLog>(std::move(saved), start, std::move(follow));
+  Entry& entry = entries_[path];
+  entry.log = log.get();
+  entry.reader = std::move(log);
 }
 
 // stdin and the kernel's messages.
@@ -98,84 +121,147 @@ void ShipAgent::begin_streams() {
                    .host = settings_.host,
                    .source = settings_.source,
                    .rank = settings_.rank};
-  if (settings_.from_stdin)
-    readers_.emplace(kStdin, open_reader({.path = kStdin, .target = target, .parts = {}}, 0));
+  if (settings_.from_stdin) {
+    // What an earlier run left is another stream.
+    while (spool_.end_of(target)) target.source = next_name(target.source);
+    auto pipe =
+        std::make_unique<PipedLog>(ReaderState{.path = kStdin, .target = target}, STDIN_FILENO);
+    Entry& entry = entries_[kStdin];
+    entry.pipe = pipe.get();
+    entry.reader = std::move(pipe);
+  }
   if (!settings_.kernel) return;
   target.rank = -1;
   target.source = fmt::format("{}/kmsg/{}", settings_.host, boot_id().substr(0, 8));
-  ReaderState saved{.path = settings_.kernel_device, .target = target, .parts = {}};
+  ReaderState saved{.path = settings_.kernel_device, .target = target};
   const auto known = saved_.find(saved.path);
-  if (known != saved_.end() && known->second.target == target) saved = known->second;
+  if (known != saved_.end() && known->second.target.job == target.job &&
+      known->second.target.source.starts_with(target.source))
+    saved = known->second;
+  saved_.erase(settings_.kernel_device);
   const std::uint64_t start = std::max(saved.acknowledged, spool_.end_of(saved.target).value_or(0));
-  auto reader = std::make_unique<KernelRing>(std::move(saved), start, boot_time_of_host());
-  if (!reader->ok())
+  Entry& entry = entries_[settings_.kernel_device];
+  entry.server_agreed = saved.acknowledged > 0;
+  if (entry.server_agreed) sender_.trust(saved.target);
+  auto ring = std::make_unique<KernelRing>(std::move(saved), start, boot_time_of_host());
+  if (!ring->ok())
     throw std::runtime_error(fmt::format(
         "{} cannot be read; run as root, or give the container CAP_SYSLOG and the device",
         settings_.kernel_device));
-  readers_.emplace(settings_.kernel_device, std::move(reader));
+  entry.reader = std::move(ring);
 }
 
-// A job that was given counts, else that of the process that writes the log.
-LogTarget ShipAgent::target_for(const std::string& path, bool& wait_for_holder) {
+const LogHolders& ShipAgent::holders() {
+  const Clock::time_point now = Clock::now();
+  if (!holders_ || now - holders_at_ > kBetweenLooksAtHolders) {
+    holders_.emplace(settings_.proc);
+    holders_at_ = now;
+  }
+  return *holders_;
+}
+
+// What was given counts, else what the process says that writes the log. Null: it may still come.
+std::optional<LogTarget> ShipAgent::target_for(const std::string& path, bool& asks_holders) {
   LogTarget target{.job = settings_.job,
                    .host = settings_.host,
-                   .source = settings_.host + path,
+                   .source = source_name(settings_.host, path),
                    .rank = settings_.rank};
-  wait_for_holder = false;
-  if (!target.job.empty() && target.rank >= 0) return target;
-  if (!settings_.follow && !target.job.empty()) return target;
+  asks_holders = settings_.follow && (target.job.empty() || target.rank < 0);
+  std::optional<ProcessLabels> labels;
   struct stat status{};
-  std::optional<ProcessLabels> holders;
-  if (stat(path.c_str(), &status) == 0)
-    holders = labels_of_holders({status.st_dev, status.st_ino}, settings_.proc);
-  if (holders && target.rank < 0) target.rank = holders->rank;
+  if (asks_holders && stat(path.c_str(), &status) == 0)
+    labels = holders().of({status.st_dev, status.st_ino});
+  if (labels && target.rank < 0) target.rank = labels->rank;
   if (!target.job.empty()) return target;
-  if (holders) target.job = holders->job;
-  if (target.job.empty()) target.job = labels_of(own_environment).job;
-  wait_for_holder = target.job.empty() && settings_.follow;
-  if (target.job.empty()) target.job = kUnlabelled;
+  if (labels)
+    target.job = labels->job;
+  else
+    target.job = labels_of(own_environment).job;
+  if (!target.job.empty()) return target;
+  const Clock::time_point now = Clock::now();
+  const bool waits = settings_.follow && !labels &&
+                     now - seen_.emplace(path, now).first->second < kLongestForHolder;
+  if (waits) return std::nullopt;
+  target.job = kUnlabelled;
   return target;
 }
 
-void ShipAgent::begin_logs(const std::set<std::string>& logs) {
-  for (const std::string& path : logs) {
-    if (readers_.contains(path)) continue;
-    if (const auto known = saved_.find(path); known != saved_.end()) {
-      const std::uint64_t end = spool_.end_of(known->second.target).value_or(0);
-      const std::uint64_t start = std::max(known->second.acknowledged, end);
-      readers_.emplace(path, open_reader(known->second, start));
-      saved_.erase(known);
-      continue;
-    }
-    struct stat status{};
-    const bool is_there = stat(path.c_str(), &status) == 0;
-    if (!is_there || (settings_.since.count() > 0 &&
-                      static_cast<double>(status.st_mtim.tv_sec) < seconds_ago(settings_.since)))
-      continue;
-    bool wait_for_holder = false;
-    const LogTarget target = target_for(path, wait_for_holder);
-    const Clock::time_point now = Clock::now();
-    if (wait_for_holder && now - seen_.emplace(path, now).first->second < kLongestForHolder)
-      continue;
-    seen_.erase(path);
-    readers_.emplace(path, open_reader({.path = path, .target = target, .parts = {}}, 0));
-    say(LogLevel::info, "ship",
-        fmt::format("{}: to job {}{}", path, target.job,
-                    target.rank < 0 ? "" : fmt::format(", rank {}", target.rank)));
-  }
+void ShipAgent::begin_log(const std::string& path) {
+  struct stat status{};
+  if (stat(path.c_str(), &status) != 0) return;
+  const bool is_old = settings_.since.count() > 0 &&
+                      static_cast<double>(status.st_mtim.tv_sec) < seconds_ago(settings_.since);
+  if (is_old) return;
+  bool asks_holders = false;
+  const std::optional<LogTarget> target = target_for(path, asks_holders);
+  if (!target) return;
+  seen_.erase(path);
+  // Older files may be those of an earlier job.
+  open_log(path, {.path = path, .target = *target}, 0, asks_holders && settings_.job.empty());
+  entries_[path].asks_holders = asks_holders;
+  say(LogLevel::info, "ship",
+      fmt::format("{}: to job {}{}", path, target->job,
+                  target->rank < 0 ? "" : fmt::format(", rank {}", target->rank)));
+}
+
+void ShipAgent::go_on_with(const std::string& path, ReaderState saved) {
+  // What is said on the command line now counts, whatever was said before.
+  const LogTarget& before = saved.target;
+  if ((!settings_.job.empty() && settings_.job != before.job) || settings_.host != before.host ||
+      (settings_.rank >= 0 && settings_.rank != before.rank))
+    return begin_log(path);
+  const bool server_agreed = saved.acknowledged > 0;
+  if (server_agreed) sender_.trust(before);
+  const std::uint64_t start = std::max(saved.acknowledged, spool_.end_of(saved.target).value_or(0));
+  say(LogLevel::info, "ship",
+      fmt::format("{}: to job {} from byte {} on", path, before.job, start));
+  open_log(path, std::move(saved), start, false);
+  entries_[path].server_agreed = server_agreed;
+  entries_[path].asks_holders = settings_.follow && (settings_.job.empty() || settings_.rank < 0);
 }
 
 void ShipAgent::find() {
   found_at_ = Clock::now();
   std::set<std::string> known;
-  for (const auto& [path, reader] : readers_) known.insert(path);
+  for (const auto& [path, entry] : entries_) known.insert(path);
   for (const auto& [path, saved] : saved_) known.insert(path);
-  FoundLogs found = find_logs(settings_.paths, known, kMostLogs);
-  if (found.too_many)
-    say(LogLevel::warning, "ship",
-        fmt::format("there are more than {} logs; the others are not read", kMostLogs));
-  begin_logs(found.logs);
+  const FoundLogs found = find_logs(settings_.paths, known, settings_.state.string(), kMostFound);
+  for (const std::string& path : found.logs) {
+    if (entries_.contains(path)) continue;
+    if (entries_.size() >= most_logs_) {
+      if (!std::exchange(said_too_many_, true))
+        say(LogLevel::warning, "ship",
+            fmt::format("{} logs are followed; others are not read", most_logs_));
+      break;
+    }
+    if (auto known_before = saved_.extract(path))
+      go_on_with(path, std::move(known_before.mapped()));
+    else
+      begin_log(path);
+  }
   watch_.watch(found.folders);
+}
+
+// A new file has the log's name. If processes of another job or rank write it, it is no part of the
+// stream that went before.
+bool ShipAgent::belongs_to_others(const std::string& path, Entry& entry) {
+  if (!entry.asks_holders || !entry.log->begins_current_file()) return false;
+  holders_.reset();
+  struct stat status{};
+  if (stat(path.c_str(), &status) != 0) return false;
+  const std::optional<ProcessLabels> labels = holders().of({status.st_dev, status.st_ino});
+  if (!labels) return false;
+  LogTarget target = entry.reader->target();
+  if (settings_.job.empty()) target.job = labels->job.empty() ? kUnlabelled : labels->job;
+  if (settings_.rank < 0) target.rank = labels->rank;
+  if (target == entry.reader->target()) return false;
+  target.source = source_name(settings_.host, path);
+  if (target.job == entry.reader->target().job)
+    target.source = next_name(entry.reader->target().source);
+  say(LogLevel::info, "ship", fmt::format("{}: to job {} from now on", path, target.job));
+  open_log(path, {.path = path, .target = target}, 0, true);
+  entry.server_agreed = false;
+  return true;
 }
 
 void ShipAgent::hear() {
@@ -183,86 +269,148 @@ void ShipAgent::hear() {
 }
 
 void ShipAgent::heard(const ServerNews& news) {
-  const auto entry = std::ranges::find_if(
-      readers_, [&](const auto& one) { return one.second->target() == news.target; });
-  if (entry == readers_.end()) return;
-  auto& [path, reader] = *entry;
-  if (news.kind != ServerNews::Kind::acknowledged) spool_.restart(news.target);
+  const auto found = std::ranges::find_if(
+      entries_, [&](const auto& entry) { return entry.second.reader->target() == news.target; });
+  if (found == entries_.end()) {
+    // Its log is gone; the server gets what there is of it.
+    if (news.kind != ServerNews::Kind::acknowledged)
+      spool_.move(news.target, news.target, news.offset);
+    return;
+  }
+  auto& [path, entry] = *found;
   switch (news.kind) {
     case ServerNews::Kind::acknowledged:
-      return reader->acknowledge(news.offset);
+      entry.server_agreed = true;
+      return entry.reader->acknowledge(news.offset);
     case ServerNews::Kind::has_less:
       say(LogLevel::warning, "ship",
-          fmt::format("{}: the server has only the first {} bytes; they are sent again from there",
-                      path, news.offset));
-      return reader->rewind(news.offset);
+          fmt::format("{}: the server has only the first {} bytes; it gets the rest again", path,
+                      news.offset));
+      put_taken();
+      if (entry.reader->rewind(news.offset)) return spool_.drop(news.target);
+      return entry.reader->go_on_at(spool_.move(news.target, news.target, news.offset));
     case ServerNews::Kind::has_more:
-      if (restored_.contains(path)) return reader->rewind(news.offset);
-      if (reader->pass_held(news.offset, news.proof)) return reader->acknowledge(news.offset);
-      ReaderState again{.path = path, .target = news.target, .parts = {}};
-      again.target.source = next_name(news.target.source);
-      say(LogLevel::warning, "ship",
-          fmt::format("{}: the server has {} bytes of it, but nothing here tells which; it is sent "
-                      "as {}",
-                      path, news.offset, again.target.source));
-      reader = open_reader(std::move(again), 0);
-      return;
+      put_taken();
+      return heard_of_more(path, entry, news);
   }
 }
 
-bool ShipAgent::take_from(LogReader& reader) {
-  if (!spool_.has_room(reader.target())) {
-    if (auto* pipe = dynamic_cast<PipedLog*>(&reader)) thrown_away_ += pipe->throw_away();
+// The server has bytes of a source of this name, although we never sent any.
+void ShipAgent::heard_of_more(const std::string& path, Entry& entry, const ServerNews& news) {
+  if (entry.reader->pass_held(news.offset, news.proof)) {
+    spool_.drop(news.target);
+    sender_.trust(news.target);
+    entry.server_agreed = true;
+    return entry.reader->acknowledge(news.offset);
+  }
+  LogTarget other = news.target;
+  other.source = next_name(other.source);
+  say(LogLevel::warning, "ship",
+      fmt::format("{}: the server has {} bytes under its name, which are not its beginning; it is "
+                  "sent as {}",
+                  path, news.offset, other.source));
+  entry.reader->rename(other);
+  must_save_ = true;
+  if (entry.pipe == nullptr) return spool_.drop(news.target);  // it was begun again
+  entry.reader->go_on_at(spool_.move(news.target, other, 0));
+}
+
+bool ShipAgent::take_from(const std::string& path, Entry& entry) {
+  if (!spool_.has_room(entry.reader->target())) {
+    if (entry.pipe != nullptr) thrown_away_ += entry.pipe->throw_away();
     return false;
   }
+  if (entry.log != nullptr && belongs_to_others(path, entry)) must_save_ = true;
+  LogReader& reader = *entries_[path].reader;
   std::optional<StreamPiece> piece = reader.take(kAtOnce, !settings_.follow);
-  // Before anything of a new file leaves: whoever goes on after us must know of it.
-  if (reader.must_be_saved()) save(true);
+  if (reader.must_be_saved()) must_save_ = true;
+  for (const std::string& remark : reader.take_remarks())
+    say(LogLevel::warning, "ship", fmt::format("{}: {}", path, remark));
   if (!piece) return false;
-  spool_.put({.target = reader.target(),
-              .from = piece->from,
-              .to = piece->to(),
-              .boot_time = reader.boot_time(),
-              .packed = packed(piece->bytes)});
+  took_much_ = took_much_ || piece->bytes.size() >= kAtOnce / 2;
+  taken_.push_back({.target = reader.target(),
+                    .from = piece->from,
+                    .to = piece->to(),
+                    .boot_time = reader.boot_time(),
+                    .packed = packed(piece->bytes)});
+  taken_bytes_ += taken_.back().packed.size();
+  if (taken_bytes_ >= kAtOnce) put_taken();
   return true;
+}
+
+// Whoever goes on after us must know of a file before anything of it leaves.
+void ShipAgent::put_taken() {
+  if (must_save_) save(true);
+  for (SpooledPiece& piece : taken_) spool_.put(std::move(piece));
+  taken_.clear();
+  taken_bytes_ = 0;
+}
+
+bool ShipAgent::take_round() {
+  bool any = false;
+  took_much_ = false;
+  for (auto& [path, entry] : entries_) any = take_from(path, entry) || any;
+  put_taken();
+  return any;
+}
+
+// Logs that were deleted and read to their ends.
+void ShipAgent::forget_gone() {
+  const auto is_gone = [&](const auto& item) {
+    const Entry& entry = item.second;
+    return entry.log != nullptr && entry.log->is_gone() &&
+           !spool_.end_of(entry.reader->target()).has_value();
+  };
+  if (std::erase_if(entries_, is_gone) > 0) must_save_ = true;
 }
 
 void ShipAgent::save(bool now) {
   if (!now && Clock::now() - saved_at_ < kBetweenSaves) return;
   saved_at_ = Clock::now();
+  must_save_ = false;
   std::vector<ReaderState> all;
-  for (const auto& [path, reader] : readers_)
-    if (path != kStdin) all.push_back(reader->saved());
+  for (const auto& [path, entry] : entries_)
+    if (entry.pipe == nullptr) all.push_back(entry.reader->saved());
   for (const auto& [path, reader] : saved_) all.push_back(reader);
   if (!write_state(settings_.state, all))
     say(LogLevel::error, "ship", fmt::format("cannot write to {}", settings_.state.string()));
 }
 
 bool ShipAgent::all_sent() const {
-  return spool_.empty() && std::ranges::all_of(readers_, [](const auto& entry) {
-           return entry.second->at_end() &&
-                  (!dynamic_cast<const PipedLog*>(entry.second.get()) || entry.second->is_over());
+  return spool_.empty() && std::ranges::all_of(entries_, [](const auto& item) {
+           const Entry& entry = item.second;
+           return entry.pipe == nullptr ? entry.reader->at_end() : entry.reader->is_over();
          });
 }
 
 bool ShipAgent::run() {
   begin_streams();
-  std::thread sending([this] { sender_.run(); });
+  std::jthread sending([this] { sender_.run(); });
+  struct StopsSender {
+    Sender& sender;
+    ~StopsSender() { sender.stop(); }
+  } const stops{sender_};  // before the thread is joined, whatever happens
   Clock::time_point good = Clock::now();
   bool in_time = true;
-  bool came = true;
+  bool came = true;  // files came or went
   while (!stopped_) {
     hear();
-    const bool due = Clock::now() - found_at_ >= kBetweenSearches;
-    if (!settings_.paths.empty() && (came || due || !seen_.empty())) find();
-    bool any = false;
-    for (const auto& [path, reader] : readers_) any = take_from(*reader) || any;
-    save(false);
+    const auto since_search = Clock::now() - found_at_;
+    const bool wanted = came || !seen_.empty();
+    if (!settings_.paths.empty() &&
+        (since_search >= kBetweenSearches || (wanted && since_search >= kBetweenLooksAtHolders)))
+      find();
+    const bool any = take_round();
+    forget_gone();
+    save(must_save_);
     if (!settings_.follow && !any && all_sent()) break;
     if (sender_.trouble().empty()) good = Clock::now();
     in_time = settings_.follow || Clock::now() - good < settings_.retry_for;
     if (!in_time) break;
-    came = watch_.wait(any ? kBetweenRounds : kIdle);
+    const auto pipe = entries_.find(kStdin);
+    const bool seen_stdin_end = pipe == entries_.end() || pipe->second.reader->is_over();
+    const auto pause = took_much_ ? std::chrono::milliseconds{0} : any ? kBetweenRounds : kIdle;
+    came = watch_.wait(pause, seen_stdin_end ? -1 : STDIN_FILENO);
   }
   const Clock::time_point until = Clock::now() + kLongestFarewell;
   while (!spool_.empty() && in_time && sender_.trouble().empty() && Clock::now() < until)
@@ -282,10 +430,14 @@ bool ShipAgent::finish() {
         fmt::format("{} bytes of stdin were thrown away, because the server did not take logs for "
                     "too long",
                     thrown_away_));
+  if (entries_.empty() && !settings_.follow) {
+    say(LogLevel::error, "ship", "there is no file to send");
+    return false;
+  }
   bool all = spool_.empty();
-  for (const auto& [path, reader] : readers_) {
-    if (!all || settings_.follow || (!settings_.final && !reader->is_over())) continue;
-    all = sender_.finish(reader->target(), reader->saved().acknowledged);
+  for (const auto& [path, entry] : entries_) {
+    if (!all || settings_.follow || (!settings_.final && !entry.reader->is_over())) continue;
+    all = sender_.finish(entry.reader->target(), entry.reader->saved().acknowledged);
   }
   return all;
 }

@@ -6,10 +6,12 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "ship/log_holder.h"
 #include "ship/log_reader.h"
 #include "ship/sender.h"
 #include "ship/spool.h"
@@ -50,14 +52,30 @@ class ShipAgent {
  private:
   using Clock = std::chrono::steady_clock;
 
+  // A log and its reader. Only logs are found by path and labelled by their holders.
+  struct Entry {
+    std::unique_ptr<LogReader> reader;
+    class FollowedLog* log = nullptr;
+    class PipedLog* pipe = nullptr;
+    bool asks_holders = false;   // its job or rank comes from the processes that write it
+    bool server_agreed = false;  // the server has taken of its stream before
+  };
+
   void find();
-  void begin_logs(const std::set<std::string>& logs);
-  std::unique_ptr<LogReader> open_reader(ReaderState saved, std::uint64_t start);
-  LogTarget target_for(const std::string& path, bool& wait_for_holder);
+  void begin_log(const std::string& path);
+  void go_on_with(const std::string& path, ReaderState saved);
+  void open_log(const std::string& path, ReaderState saved, std::uint64_t start, bool only_current);
   void begin_streams();
+  std::optional<LogTarget> target_for(const std::string& path, bool& asks_holders);
+  const LogHolders& holders();
+  bool belongs_to_others(const std::string& path, Entry& entry);
   void hear();
   void heard(const ServerNews& news);
-  bool take_from(LogReader& reader);
+  void heard_of_more(const std::string& path, Entry& entry, const ServerNews& news);
+  bool take_round();
+  bool take_from(const std::string& path, Entry& entry);
+  void put_taken();
+  void forget_gone();
   void save(bool now);
   bool all_sent() const;
   bool finish();
@@ -68,10 +86,17 @@ class ShipAgent {
   Sender sender_;
   FolderWatch watch_;
   std::atomic<bool> stopped_ = false;
-  std::map<std::string, ReaderState> saved_;                   // of logs that are not open, by path
-  std::map<std::string, std::unique_ptr<LogReader>> readers_;  // by path
-  std::set<std::string> restored_;  // paths whose stream is known from an earlier run
+  std::map<std::string, Entry> entries_;           // by path
+  std::map<std::string, ReaderState> saved_;       // of logs that are not open, by path
   std::map<std::string, Clock::time_point> seen_;  // logs that wait for a process to hold them
+  std::optional<LogHolders> holders_;
+  Clock::time_point holders_at_{};
+  std::vector<SpooledPiece> taken_;  // that are not in the spool yet
+  std::size_t taken_bytes_ = 0;
+  bool must_save_ = false;
+  bool took_much_ = false;
+  bool said_too_many_ = false;
+  std::size_t most_logs_ = 0;
   Clock::time_point found_at_{};
   Clock::time_point saved_at_{};
   std::uint64_t thrown_away_ = 0;  // bytes of stdin

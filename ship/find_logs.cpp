@@ -17,31 +17,41 @@ namespace fs = std::filesystem;
 
 class LogSearch {
  public:
-  LogSearch(const std::set<std::string>& known, std::size_t most) : known_(known), most_(most) {}
+  LogSearch(const std::set<std::string>& known, const std::string& except, std::size_t most)
+      : known_(known), most_(most) {
+    struct stat status{};
+    if (stat(except.c_str(), &status) == 0) seen_.emplace(status.st_dev, status.st_ino);
+  }
 
   void argument(const fs::path& path) {
     struct stat status{};
-    const bool is_there = stat(path.c_str(), &status) == 0;
-    if (is_there && S_ISDIR(status.st_mode)) {
-      visit(path);
-    } else if (!is_there || S_ISREG(status.st_mode)) {
+    if (stat(path.c_str(), &status) != 0) {
       if (path.has_parent_path()) found_.folders.insert(path.parent_path().string());
-      if (is_there)
-        visit(path);
-      else
-        add(path);
+      return add(path);
     }
+    std::error_code error;
+    const fs::path real = fs::canonical(path, error);
+    if (error) return;
+    if (S_ISREG(status.st_mode)) found_.folders.insert(real.parent_path().string());
+    visit(real);
   }
 
   // Links come last, so that a file that is also linked to keeps its own name; and nothing is found
   // twice, however many ways lead to it.
   FoundLogs take() {
     while (!links_.empty())
-      for (const fs::path& link : std::exchange(links_, {})) visit(link);
+      for (const fs::path& link : std::exchange(links_, {})) follow(link);
     return std::move(found_);
   }
 
  private:
+  // The files of a rotated log lie where the log lies, not where the link to it does.
+  void follow(const fs::path& link) {
+    std::error_code error;
+    const fs::path path = fs::canonical(link, error);
+    if (!error) visit(path);
+  }
+
   void visit(const fs::path& path) {
     struct stat status{};
     if (stat(path.c_str(), &status) != 0) return;
@@ -74,7 +84,8 @@ class LogSearch {
   void add(const fs::path& path) {
     const fs::path log = path.parent_path() / log_name_of(path.filename().string());
     std::error_code ignored;
-    const bool is_part = log != path && (known_.contains(log.string()) || fs::exists(log, ignored));
+    const bool is_part =
+        log != path && (known_.contains(log.string()) || fs::is_regular_file(log, ignored));
     const std::string& name = is_part ? log.native() : path.native();
     if (found_.logs.size() >= most_ && !found_.logs.contains(name))
       found_.too_many = true;
@@ -92,8 +103,8 @@ class LogSearch {
 }  // namespace
 
 FoundLogs find_logs(const std::vector<std::string>& patterns, const std::set<std::string>& known,
-                    std::size_t most) {
-  LogSearch search(known, most);
+                    const std::string& except, std::size_t most) {
+  LogSearch search(known, except, most);
   for (const std::string& pattern : patterns) {
     std::error_code ignored;
     if (pattern.find_first_of("*?[") == std::string::npos || fs::exists(pattern, ignored)) {

@@ -14,8 +14,9 @@ struct FoundLogs {
 };
 
 // Takes up to `most` logs. `patterns`: as glob(7). A path that does not exist is a log that may
-// come. `known`: logs that are followed; their parts are no logs of their own.
+// come. `except`: a folder that holds none. `known`: logs that are followed; their parts are no
+// logs of their own.
 FoundLogs find_logs(const std::vector<std::string>& patterns, const std::set<std::string>& known,
-                    std::size_t most);
+                    const std::string& except, std::size_t most);
 
 }  // namespace faultline

@@ -1,5 +1,6 @@
 #include "ship/followed_log.h"
 
+#include <fmt/format.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -31,28 +32,41 @@ FollowedLog::FollowedLog(ReaderState saved, std::uint64_t start, FollowSettings 
 
 void FollowedLog::begin() {
   if (saved_.parts.empty()) return begin_new();
-  // Oldest first: a part may have grown after the one behind it was taken up.
-  const PartMarks marks = saved_.parts;
-  const auto goes_on_in = [&](std::size_t index, std::uint64_t position) {
-    saved_.parts.assign(marks.begin(), marks.begin() + static_cast<std::ptrdiff_t>(index));
-    return resume(marks[index], position);
-  };
-  for (std::size_t i = 0; i < marks.size(); ++i)
-    if (marks[i].begin <= next_ && next_ <= marks[i].end() && goes_on_in(i, next_ - marks[i].begin))
-      return;
+  if (begin_at(next_)) return;
   // What should come next is gone; the part after it may be there.
   note_gap();
-  for (std::size_t i = 0; i < marks.size(); ++i)
-    if (marks[i].begin >= next_ && goes_on_in(i, 0)) return put_in_line(next_);
+  const PartMarks marks = saved_.parts;
+  for (std::size_t i = 0; i < marks.size(); ++i) {
+    if (marks[i].begin < next_) continue;
+    saved_.parts.assign(marks.begin(), marks.begin() + static_cast<std::ptrdiff_t>(i));
+    if (resume(marks[i], 0)) return put_in_line(next_);
+  }
   saved_.parts = marks;
   push_newer(files_of_log(saved_.path));
 }
 
+// Oldest first: a part may have grown after the one behind it was taken up. The last may have been
+// read further than its mark says.
+bool FollowedLog::begin_at(std::uint64_t offset) {
+  const PartMarks marks = saved_.parts;
+  for (std::size_t i = 0; i < marks.size(); ++i) {
+    const bool is_last = i + 1 == marks.size();
+    if (offset < marks[i].begin || (offset > marks[i].end() && !is_last)) continue;
+    saved_.parts.assign(marks.begin(), marks.begin() + static_cast<std::ptrdiff_t>(i));
+    if (resume(marks[i], offset - marks[i].begin)) return true;
+  }
+  saved_.parts = marks;
+  return false;
+}
+
+// Of a log of which nothing is saved here. Its other files are taken up when the first is left.
 void FollowedLog::begin_new() {
   next_ = 0;
   saved_.looked_at = settings_.not_before;
   for (const LogFile& file : files_of_log(saved_.path))
-    if (file.changed_at >= settings_.not_before) push(file);
+    if (file.changed_at >= settings_.not_before && (file.is_current || !settings_.only_current) &&
+        parts_.empty())
+      push(file);
 }
 
 bool FollowedLog::pass_held(std::uint64_t offset, const std::optional<HeldProof>& proof) {
@@ -67,13 +81,17 @@ bool FollowedLog::pass_held(std::uint64_t offset, const std::optional<HeldProof>
     if (parts_.front().take(most, passed) != LogPart::Found::bytes) leave_front();
     check.add(passed);
   }
-  return check.passed() == offset && check.holds();
+  if (check.passed() == offset && check.holds()) return true;
+  parts_.clear();
+  saved_.parts.clear();
+  begin_new();
+  return false;
 }
 
 bool FollowedLog::must_be_saved() { return std::exchange(parts_changed_, false); }
 
 void FollowedLog::note_gap() {
-  ++gaps_;
+  remark("a file was truncated or deleted; what was not read of it before is lost");
   torn_ = !parts_.empty() ? !parts_.front().ends_with_newline() : false;
 }
 
@@ -167,8 +185,17 @@ bool FollowedLog::is_known(const LogFile& file) {
 }
 
 void FollowedLog::push(const LogFile& file) {
+  // It is unpacked when its turn comes: that is looked up again.
+  if (file.packed && !parts_.empty()) return;
+  const auto tried = unreadable_.find(file.id.inode);
+  if (tried != unreadable_.end() && tried->second == file.changed_at) return;
   std::optional<LogPart> part = open(file);
-  if (!part) return;
+  if (part && part->looks_packed()) part.reset();
+  if (!part) {
+    unreadable_[file.id.inode] = file.changed_at;
+    return remark(fmt::format("{} cannot be read{}", file.path,
+                              file.packed ? ", or holds no single file" : ", or is packed"));
+  }
   part->go_on_at(stream_end());
   if (file.is_current) current_ = file.id;
   parts_.push_back(std::move(*part));
@@ -193,6 +220,7 @@ void FollowedLog::look() {
   looked_at_ = now;
   struct stat status{};
   const bool is_there = stat(saved_.path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
+  is_there_ = is_there;
   const FileId id{status.st_dev, status.st_ino};
   if (is_there && parts_.empty()) {
     if (!last_ || !resume(*last_, last_->read)) push_newer(files_of_log(saved_.path));
@@ -246,6 +274,7 @@ void FollowedLog::leave_front() {
   if (saved_.parts.size() > kMostParts) saved_.parts.erase(saved_.parts.begin());
   parts_.pop_front();
   parts_changed_ = true;
+  rests_since_ = {};
   const std::vector<LogFile> files = files_of_log(saved_.path);
   std::optional<LogPart> left;
   const std::optional<std::size_t> index = find_file(files, *last_, last_->read, left);
@@ -255,10 +284,17 @@ void FollowedLog::leave_front() {
     if (left->available() > 0) parts_.push_front(std::move(*left));
     const auto place = static_cast<std::ptrdiff_t>(parts_.size());
     push_after(files, *index + 1);
-    std::erase_if(held, [&](const LogPart& part) {
+    const auto lies_there = [&](const LogPart& part) {
       const PartMark whole = part.mark_of_file();
-      return !part.is_deleted() || part.is_copy() ||
-             std::ranges::any_of(parts_, [&](const LogPart& p) { return p.is_all_of(whole); });
+      return std::any_of(files.begin() + static_cast<std::ptrdiff_t>(*index) + 1, files.end(),
+                         [&](const LogFile& file) {
+                           if (file.packed) return packed_file_begins_with(file.path, whole.head);
+                           const std::optional<LogPart> same = LogPart::open(file.path, 0);
+                           return same && same->is_all_of(whole);
+                         });
+    };
+    std::erase_if(held, [&](const LogPart& part) {
+      return !part.is_deleted() || part.is_copy() || lies_there(part);
     });
     parts_.insert(parts_.begin() + place, std::make_move_iterator(held.begin()),
                   std::make_move_iterator(held.end()));
@@ -270,12 +306,20 @@ void FollowedLog::leave_front() {
 
 // Whether nothing more is written to the part: to a renamed file a program may write for long, if
 // it was not told of it.
-bool FollowedLog::is_finished(const LogPart& front) const {
+bool FollowedLog::is_finished(const LogPart& front) {
   if (front.is_copy()) return true;
-  if (system_seconds() - front.changed_at() < settings_.rest_seconds) return false;
+  const Clock::time_point now = Clock::now();
+  if (rests_since_ == Clock::time_point{}) rests_since_ = now;
+  constexpr double kLongAgo = 60;
+  if (now - rests_since_ < settings_.rest && system_seconds() - front.changed_at() < kLongAgo)
+    return false;
   return std::any_of(parts_.begin() + 1, parts_.end(),
                      [](const LogPart& part) { return part.available() > 0; }) ||
          (parts_.size() == 1 && front.is_deleted());
+}
+
+bool FollowedLog::begins_current_file() const {
+  return !parts_.empty() && !parts_.front().is_begun() && parts_.front().id() == current_;
 }
 
 std::optional<StreamPiece> FollowedLog::take(std::size_t most, bool hurry) {
@@ -293,15 +337,18 @@ std::optional<StreamPiece> FollowedLog::take(std::size_t most, bool hurry) {
     if (found == LogPart::Found::bytes) {
       if (std::exchange(torn_, false)) front.go_on_at(front.position() + 1);
       taken_at_ = now;
+      rests_since_ = {};
       return piece;
     }
     if (found == LogPart::Found::rewritten) {
       recover();
       if (tries_ > 0) return std::nullopt;
-      continue;
+    } else {
+      if (!is_finished(front)) return std::nullopt;
+      leave_front();
     }
-    if (!is_finished(front)) return std::nullopt;
-    leave_front();
+    // Whoever asks may first look who writes the new file.
+    if (begins_current_file()) return std::nullopt;
   }
   return std::nullopt;
 }
@@ -310,13 +357,25 @@ bool FollowedLog::at_end() const {
   return std::ranges::all_of(parts_, [](const LogPart& part) { return part.available() == 0; });
 }
 
-void FollowedLog::rewind(std::uint64_t offset) {
+bool FollowedLog::rewind(std::uint64_t offset) {
   ReaderState all = saved();
-  parts_.clear();
-  torn_ = false;
-  saved_.parts = std::move(all.parts);
+  std::deque<LogPart> open = std::exchange(parts_, {});
+  PartMarks left = std::exchange(saved_.parts, std::move(all.parts));
+  if (begin_at(offset)) {
+    torn_ = false;
+    next_ = offset;
+    return true;
+  }
+  parts_ = std::move(open);
+  saved_.parts = std::move(left);
+  return false;
+}
+
+void FollowedLog::go_on_at(std::uint64_t offset) {
+  put_in_line(offset);
   next_ = offset;
-  begin();
+  last_.reset();
+  saved_.parts.clear();
 }
 
 void FollowedLog::acknowledge(std::uint64_t offset) {

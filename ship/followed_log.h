@@ -2,6 +2,7 @@
 #pragma once
 
 #include <deque>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,7 +19,8 @@ struct FollowSettings {
   // system's clock.
   double not_before = 0;
   // A program may write to a file for a while after it was renamed.
-  double rest_seconds = 2;
+  std::chrono::milliseconds rest{2000};
+  bool only_current = false;  // of a log that was never read: not its older files
   std::chrono::milliseconds between_looks{200};
 };
 
@@ -30,22 +32,27 @@ class FollowedLog : public LogReader {
 
   std::optional<StreamPiece> take(std::size_t most, bool hurry) override;
   bool at_end() const override;
-  void rewind(std::uint64_t offset) override;
+  bool rewind(std::uint64_t offset) override;
+  void go_on_at(std::uint64_t offset) override;
+  void rename(LogTarget target) override { saved_.target = std::move(target); }
   bool pass_held(std::uint64_t offset, const std::optional<HeldProof>& proof) override;
   void acknowledge(std::uint64_t offset) override;
   bool must_be_saved() override;
   ReaderState saved() const override;
   const LogTarget& target() const override { return saved_.target; }
 
-  // How often lines were lost, because a file was written anew before it was read.
-  std::uint64_t gaps() const { return gaps_; }
+  // What comes next is the beginning of the file that has the log's name now.
+  bool begins_current_file() const;
+  // The log is gone, and all of it was read.
+  bool is_gone() const { return parts_.empty() && !is_there_; }
 
  private:
   void begin();
+  bool begin_at(std::uint64_t offset);
   void begin_new();
   void put_in_line(std::uint64_t begin);
   bool goes_on_in_replacement();
-  bool is_finished(const LogPart& front) const;
+  bool is_finished(const LogPart& front);
   void look();
   bool resume(const PartMark& mark, std::uint64_t position);
   std::optional<std::size_t> find_file(const std::vector<LogFile>& files, const PartMark& mark,
@@ -67,11 +74,13 @@ class FollowedLog : public LogReader {
   FileId current_;                // the file that the log's name meant last
   std::optional<PartMark> last_;  // of the part that was left last
   std::uint64_t next_ = 0;        // where the stream goes on if no part is open
-  std::uint64_t gaps_ = 0;
-  bool torn_ = false;  // a line was cut by a gap
+  bool torn_ = false;             // a line was cut by a gap
   bool parts_changed_ = true;
   int tries_ = 0;  // how often the rest of a file that was written anew was looked for
+  bool is_there_ = false;
   Clock::time_point taken_at_{};
+  Clock::time_point rests_since_{};             // the front: nothing was written to it
+  std::map<std::uint64_t, double> unreadable_;  // inodes, and the times of their change
   Clock::time_point looked_at_{};
 };
 

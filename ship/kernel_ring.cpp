@@ -25,22 +25,34 @@ std::uint64_t sequence_of(const std::string& record) {
 
 KernelRing::KernelRing(ReaderState saved, std::uint64_t start, std::string boot_time)
     : saved_(std::move(saved)), boot_time_(std::move(boot_time)) {
-  rewind(start);
+  if (rewind(start)) return;
+  open_device();
+  next_ = start;
 }
 
 // Opening the device leads to the oldest record that is there.
-void KernelRing::rewind(std::uint64_t offset) {
+void KernelRing::open_device() {
   device_ = OpenDescriptor(open(saved_.path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
-  next_ = offset;
   skip_to_ = 0;
-  PartMarks& marks = saved_.parts;
+}
+
+// Marks lie where pieces began, and the server takes whole pieces. What it has of the first one it
+// skips.
+bool KernelRing::rewind(std::uint64_t offset) {
+  PartMarks marks = saved_.parts;
   while (!marks.empty() && marks.back().begin > offset) marks.pop_back();
-  if (marks.empty()) return;
-  skip_to_ = marks.back().id.inode;
-  next_ = marks.back().begin;
-  // Marks lie where pieces began, and the server takes whole pieces; what it has of this one it
-  // skips.
-  marks.pop_back();
+  if (marks.empty() && offset > 0) return false;
+  open_device();
+  next_ = marks.empty() ? 0 : marks.back().begin;
+  skip_to_ = marks.empty() ? 0 : marks.back().id.inode;
+  if (!marks.empty()) marks.pop_back();
+  saved_.parts = std::move(marks);
+  return true;
+}
+
+void KernelRing::go_on_at(std::uint64_t offset) {
+  next_ = offset;
+  saved_.parts.clear();
 }
 
 bool KernelRing::read_record(std::string& record) {
@@ -51,7 +63,8 @@ bool KernelRing::read_record(std::string& record) {
       record.resize(static_cast<std::size_t>(count));
       return count > 0;
     }
-    if (errno == EPIPE) ++gaps_;  // the next read gives the oldest record that is left
+    // The next read gives the oldest record that is left.
+    if (errno == EPIPE) remark("the kernel overwrote messages before they were read");
     if (errno != EPIPE && errno != EINTR) return false;
   }
 }
@@ -76,7 +89,9 @@ std::optional<StreamPiece> KernelRing::take(std::size_t most, bool) {
 
 // False if the oldest records are gone, because then it is not known which the server has.
 bool KernelRing::pass_held(std::uint64_t offset, const std::optional<HeldProof>& proof) {
-  rewind(0);
+  open_device();
+  saved_.parts.clear();
+  next_ = 0;
   if (!proof) return false;
   ProofCheck check(*proof);
   for (std::string record; check.passed() < offset && read_record(record);) {
@@ -84,7 +99,10 @@ bool KernelRing::pass_held(std::uint64_t offset, const std::optional<HeldProof>&
     skip_to_ = sequence_of(record) + 1;
   }
   next_ = check.passed();
-  return check.passed() == offset && check.holds();
+  if (check.passed() == offset && check.holds()) return true;
+  open_device();
+  next_ = 0;
+  return false;
 }
 
 void KernelRing::acknowledge(std::uint64_t offset) {

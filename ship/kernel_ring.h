@@ -3,6 +3,7 @@
 
 #include <deque>
 #include <string>
+#include <utility>
 
 #include "ship/log_part.h"
 #include "ship/log_reader.h"
@@ -18,15 +19,17 @@ class KernelRing : public LogReader {
   bool ok() const { return device_.ok(); }
   std::optional<StreamPiece> take(std::size_t most, bool hurry) override;
   bool at_end() const override { return at_end_; }
-  void rewind(std::uint64_t offset) override;
+  bool rewind(std::uint64_t offset) override;
+  void go_on_at(std::uint64_t offset) override;
+  void rename(LogTarget target) override { saved_.target = std::move(target); }
   bool pass_held(std::uint64_t offset, const std::optional<HeldProof>& proof) override;
   void acknowledge(std::uint64_t offset) override;
   ReaderState saved() const override { return saved_; }
   const LogTarget& target() const override { return saved_.target; }
   std::string boot_time() const override { return boot_time_; }
-  std::uint64_t gaps() const { return gaps_; }  // how often the kernel overwrote unread records
 
  private:
+  void open_device();
   bool read_record(std::string& record);
 
   ReaderState saved_;
@@ -34,7 +37,6 @@ class KernelRing : public LogReader {
   OpenDescriptor device_;
   std::uint64_t next_ = 0;     // in the stream
   std::uint64_t skip_to_ = 0;  // records before this sequence number were taken
-  std::uint64_t gaps_ = 0;
   bool at_end_ = false;
 };
 

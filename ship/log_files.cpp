@@ -146,7 +146,9 @@ std::vector<LogFile> files_of_log(const std::string& path) {
        end;
        !error && entry != end; entry.increment(error)) {
     const std::string entry_name = entry->path().filename().string();
-    if (!entry_name.starts_with(name) || log_name_of(entry_name) != log_name_of(name)) continue;
+    const bool is_part = entry_name == name || without_packing(entry_name) == name ||
+                         log_name_of(entry_name) == name;
+    if (!is_part) continue;
     struct stat status{};
     if (stat(entry->path().c_str(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
     files.push_back({.path = entry->path().string(),

@@ -20,8 +20,6 @@ namespace fs = std::filesystem;
 constexpr const char* kJobVariables[] = {"FAULTLINE_JOB", "SLURM_JOB_ID",       "SLURM_JOBID",
                                          "RAY_JOB_ID",    "PBS_JOBID",          "LSB_JOBID",
                                          "JOB_NAME",      "TORCHELASTIC_RUN_ID"};
-constexpr const char* kRankVariables[] = {"FAULTLINE_RANK", "RANK", "SLURM_PROCID",
-                                          "OMPI_COMM_WORLD_RANK", "PMI_RANK"};
 // What torchrun says if nobody gave a name.
 constexpr std::string_view kNoName = "none";
 
@@ -38,18 +36,6 @@ bool writes(const fs::path& process, const std::string& descriptor) {
   return (flags & O_ACCMODE) != O_RDONLY;
 }
 
-bool holds(const fs::path& process, const FileId& file) {
-  std::error_code error;
-  for (fs::directory_iterator entry(process / "fd", error), end; !error && entry != end;
-       entry.increment(error)) {
-    struct stat status{};
-    if (stat(entry->path().c_str(), &status) == 0 && status.st_dev == file.device &&
-        status.st_ino == file.inode && writes(process, entry->path().filename().string()))
-      return true;
-  }
-  return false;
-}
-
 std::map<std::string, std::string> environment_of(const fs::path& process) {
   std::map<std::string, std::string> variables;
   const std::string all = read_file(process / "environ");
@@ -63,6 +49,19 @@ std::map<std::string, std::string> environment_of(const fs::path& process) {
   return variables;
 }
 
+// RANK is the rank of a process if its launcher also gave it LOCAL_RANK. Alone it may be the number
+// of a pod whose launcher starts several; so may SLURM_PROCID.
+int rank_of(const Environment& environment) {
+  const std::string given = environment("FAULTLINE_RANK");
+  const std::string of_torch = environment("LOCAL_RANK").empty() ? "" : environment("RANK");
+  const std::string of_mpi = environment("OMPI_COMM_WORLD_RANK");
+  if (given.empty() && !of_torch.empty() && !of_mpi.empty() && of_torch != of_mpi) return -1;
+  const std::string& text = !given.empty() ? given : !of_torch.empty() ? of_torch : of_mpi;
+  int rank = -1;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), rank);
+  return error == std::errc{} && stop == text.data() + text.size() && rank >= 0 ? rank : -1;
+}
+
 }  // namespace
 
 ProcessLabels labels_of(const Environment& environment) {
@@ -72,15 +71,7 @@ ProcessLabels labels_of(const Environment& environment) {
     if (labels.job == kNoName) labels.job.clear();
     if (!labels.job.empty()) break;
   }
-  for (const char* name : kRankVariables) {
-    const std::string value = environment(name);
-    int rank = -1;
-    const auto [stop, error] = std::from_chars(value.data(), value.data() + value.size(), rank);
-    if (value.empty() || error != std::errc{} || stop != value.data() + value.size() || rank < 0)
-      continue;
-    labels.rank = rank;
-    break;
-  }
+  labels.rank = rank_of(environment);
   return labels;
 }
 
@@ -89,27 +80,42 @@ std::string own_environment(const std::string& name) {
   return value == nullptr ? "" : value;
 }
 
-std::optional<ProcessLabels> labels_of_holders(const FileId& file, const std::string& proc) {
-  std::optional<ProcessLabels> labels;
+LogHolders::LogHolders(const std::string& proc) {
   std::error_code error;
   for (fs::directory_iterator process(proc, error), end; !error && process != end;
        process.increment(error)) {
     const std::string name = process->path().filename().string();
-    if (!std::ranges::all_of(name, [](char c) { return c >= '0' && c <= '9'; })) continue;
-    if (!holds(process->path(), file)) continue;
-    const auto variables = environment_of(process->path());
-    const ProcessLabels own = labels_of([&](const std::string& variable) {
-      const auto found = variables.find(variable);
-      return found == variables.end() ? std::string() : found->second;
-    });
-    if (!labels) {
-      labels = own;
-      continue;
-    }
-    if (labels->job != own.job) labels->job.clear();
-    if (labels->rank != own.rank) labels->rank = -1;
+    if (std::ranges::all_of(name, [](char c) { return c >= '0' && c <= '9'; }))
+      look_at(process->path().string());
   }
-  return labels;
+}
+
+void LogHolders::look_at(const std::string& process) {
+  std::optional<ProcessLabels> own;
+  std::error_code error;
+  for (fs::directory_iterator entry(fs::path(process) / "fd", error), end; !error && entry != end;
+       entry.increment(error)) {
+    struct stat status{};
+    if (stat(entry->path().c_str(), &status) != 0 || !S_ISREG(status.st_mode) ||
+        !writes(process, entry->path().filename().string()))
+      continue;
+    if (!own) {
+      const auto variables = environment_of(process);
+      own = labels_of([&](const std::string& variable) {
+        const auto found = variables.find(variable);
+        return found == variables.end() ? std::string() : found->second;
+      });
+    }
+    const auto [labels, is_first] = labels_.emplace(std::pair(status.st_dev, status.st_ino), *own);
+    if (is_first) continue;
+    if (labels->second.job != own->job) labels->second.job.clear();
+    if (labels->second.rank != own->rank) labels->second.rank = -1;
+  }
+}
+
+std::optional<ProcessLabels> LogHolders::of(const FileId& file) const {
+  const auto found = labels_.find({file.device, file.inode});
+  return found == labels_.end() ? std::nullopt : std::optional(found->second);
 }
 
 }  // namespace faultline

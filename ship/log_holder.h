@@ -1,11 +1,13 @@
 // Which process writes a log, and what its environment says of its job and rank.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "ship/part_mark.h"
 
@@ -24,9 +26,20 @@ ProcessLabels labels_of(const Environment& environment);
 // Of this process.
 std::string own_environment(const std::string& name);
 
-// The labels of the processes that have the file open for writing. If they are of several jobs,
-// none; if they are of several ranks, no rank. Null: no process, or none that may be looked at.
-// `proc`: /proc.
-std::optional<ProcessLabels> labels_of_holders(const FileId& file, const std::string& proc);
+// Which processes have which files open for writing, as one look at all of them tells.
+class LogHolders {
+ public:
+  // `proc`: /proc.
+  explicit LogHolders(const std::string& proc);
+
+  // If the holders of a file are of several jobs, no job; if they are of several ranks, no rank.
+  // Null: no process holds it, or none that may be looked at.
+  std::optional<ProcessLabels> of(const FileId& file) const;
+
+ private:
+  void look_at(const std::string& process);
+
+  std::map<std::pair<std::uint64_t, std::uint64_t>, ProcessLabels> labels_;
+};
 
 }  // namespace faultline

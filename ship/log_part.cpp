@@ -154,6 +154,18 @@ PartMark LogPart::mark_of_file() const {
   return mark;
 }
 
+bool LogPart::looks_packed() const {
+  constexpr std::string_view kMagic[] = {"\x1f\x8b", "\x28\xb5\x2f\xfd",
+                                         "\xfd"
+                                         "7zXZ",
+                                         "BZh", "PK\x03\x04"};
+  constexpr std::size_t kTarMagicAt = 257;
+  const std::string head = read_at(file_.get(), 0, kTarMagicAt + 5);
+  return head.compare(std::min(head.size(), kTarMagicAt), 5, "ustar") == 0 ||
+         std::ranges::any_of(kMagic,
+                             [&](std::string_view magic) { return head.starts_with(magic); });
+}
+
 std::uint64_t LogPart::available() const {
   const auto size = static_cast<std::uint64_t>(status_of(file_.get()).st_size);
   return size - std::min(size, hole_ + read_);

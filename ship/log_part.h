@@ -57,6 +57,9 @@ class LogPart {
   // False: it was written anew.
   bool holds_what_was_read() const;
 
+  // It begins as a packed file or an archive does, which a server would unpack.
+  bool looks_packed() const;
+
   // How many bytes can be taken now.
   std::uint64_t available() const;
   bool ends_with_newline() const { return tail_.empty() || tail_.back() == '\n'; }

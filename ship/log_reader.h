@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "ship/held_proof.h"
 #include "ship/log_target.h"
@@ -43,9 +45,12 @@ class LogReader {
   // Nothing will ever follow.
   virtual bool is_over() const { return false; }
 
-  // The server holds only the first `offset` bytes: goes back there, as far as that can still be
-  // read.
-  virtual void rewind(std::uint64_t offset) = 0;
+  // The server has only the first `offset` bytes: goes back there. False: what follows them cannot
+  // be read any more, and nothing has changed.
+  virtual bool rewind(std::uint64_t offset) = 0;
+  // What comes next lies elsewhere in the stream, or in another one.
+  virtual void go_on_at(std::uint64_t offset) = 0;
+  virtual void rename(LogTarget target) = 0;
   // A stream of which nothing is known here begins, but the server has bytes up to `offset` of it:
   // passes them. False: they are not the beginning of what is here.
   virtual bool pass_held(std::uint64_t offset, const std::optional<HeldProof>& proof) = 0;
@@ -54,10 +59,18 @@ class LogReader {
 
   // Where to go on has changed so much since the last call that it should be saved at once.
   virtual bool must_be_saved() { return false; }
+  // What people should know of, since the last call.
+  std::vector<std::string> take_remarks() { return std::exchange(remarks_, {}); }
   virtual ReaderState saved() const = 0;
   virtual const LogTarget& target() const = 0;
   // For the kernel's messages: when the host started, as the server wants it; else empty.
   virtual std::string boot_time() const { return {}; }
+
+ protected:
+  void remark(std::string text) { remarks_.push_back(std::move(text)); }
+
+ private:
+  std::vector<std::string> remarks_;
 };
 
 }  // namespace faultline

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 
 #include "ship/log_reader.h"
 
@@ -14,12 +15,11 @@ class PipedLog : public LogReader {
   std::optional<StreamPiece> take(std::size_t most, bool hurry) override;
   bool at_end() const override { return at_end_; }
   bool is_over() const override { return is_over_; }
-  // A pipe cannot be read again: what comes next follows what the server has.
-  void rewind(std::uint64_t offset) override { next_ = offset; }
-  bool pass_held(std::uint64_t offset, const std::optional<HeldProof>&) override {
-    next_ = offset;
-    return true;
-  }
+  // A pipe cannot be read again.
+  bool rewind(std::uint64_t) override { return false; }
+  void go_on_at(std::uint64_t offset) override { next_ = offset; }
+  void rename(LogTarget target) override { saved_.target = std::move(target); }
+  bool pass_held(std::uint64_t, const std::optional<HeldProof>&) override { return false; }
   void acknowledge(std::uint64_t offset) override { saved_.acknowledged = offset; }
   ReaderState saved() const override { return saved_; }
   const LogTarget& target() const override { return saved_.target; }

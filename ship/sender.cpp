@@ -23,6 +23,8 @@ constexpr std::chrono::milliseconds kIdle{1000};
 constexpr std::chrono::seconds kTimeout{60};
 // What a server must be set up for: a token, a job that it knows nothing of, a job set aside.
 constexpr std::chrono::seconds kUntilSetUp{15};
+// A reader answers within a round of the agent.
+constexpr std::chrono::minutes kForReader{10};
 
 std::string escaped(std::string_view text) {
   std::string out;
@@ -100,21 +102,27 @@ std::string told_by(const ClientAnswer& answer) {
 
 }  // namespace
 
-Sender::Sender(ShipServer server, Spool& spool)
-    : server_(std::move(server)),
-      spool_(spool),
-      client_(server_.url, ClientOptions{.ca_file = server_.ca_file,
-                                         .timeout = kTimeout,
-                                         .most_body = std::size_t{64} << 10,
-                                         .reads_accepted = true,
-                                         .keeps_connection = true,
-                                         .allows = {},
-                                         .none_allowed = {}}) {}
+Sender::Sender(ShipServer server, Spool& spool) : server_(std::move(server)), spool_(spool) {}
+
+ClientOptions Sender::client_options() const {
+  return {.ca_file = server_.ca_file,
+          .timeout = kTimeout,
+          .most_body = std::size_t{64} << 10,
+          .reads_accepted = true,
+          .keeps_connection = true,
+          .allows = {},
+          .none_allowed = {}};
+}
 
 void Sender::stop() {
   stopped_ = true;
   io_.stop();
   spool_.wake();
+}
+
+void Sender::trust(const LogTarget& target) {
+  const std::lock_guard lock(mutex_);
+  begun_.insert(target);
 }
 
 std::vector<ServerNews> Sender::take_news() {
@@ -153,6 +161,7 @@ std::chrono::milliseconds Sender::next_pause(int failures) {
 }
 
 ClientAnswer Sender::ask(const Shipment& shipment, bool final) {
+  if (!client_) client_.emplace(server_.url, client_options());
   ClientRequest request{.method = "PUT",
                         .target = target_of(server_.url, shipment, final),
                         .headers = {},
@@ -161,14 +170,22 @@ ClientAnswer Sender::ask(const Shipment& shipment, bool final) {
   if (!server_.token_file.empty())
     request.headers.emplace_back("Authorization", "Bearer " + first_line_of(server_.token_file));
   std::optional<ClientAnswer> answer;
-  asio::co_spawn(
-      io_, [&]() -> asio::awaitable<void> { answer = co_await client_.ask(request); },
-      [](std::exception_ptr failure) {
-        if (failure) std::rethrow_exception(failure);
-      });
-  io_.restart();
-  if (!stopped_ || final) io_.run();
-  if (!answer) return {.outcome = ClientAnswer::Outcome::unknown, .why = "the agent stops"};
+  try {
+    asio::co_spawn(
+        io_, [&]() -> asio::awaitable<void> { answer = co_await client_->ask(request); },
+        [](std::exception_ptr failure) {
+          if (failure) std::rethrow_exception(failure);
+        });
+    io_.restart();
+    if (!stopped_ || final) io_.run();
+  } catch (const std::exception& failure) {  // such as no descriptor that is left
+    return {.outcome = ClientAnswer::Outcome::unsent, .why = failure.what()};
+  }
+  if (!answer) {
+    // It was stopped in the middle; the connection is of no use any more.
+    client_.reset();
+    return {.outcome = ClientAnswer::Outcome::unknown, .why = "the agent stops"};
+  }
   return *answer;
 }
 
@@ -184,8 +201,8 @@ void Sender::run() {
 
 void Sender::send(const Shipment& shipment) {
   const LogTarget& target = shipment.target;
-  const bool begins = shipment.from == 0 && !begun_.contains(target);
-  Shipment question{.target = target};
+  const bool begins = shipment.from == 0 && !is_begun(target);
+  const Shipment question{.target = target, .boot_time = {}, .body = {}};
   const ClientAnswer answer = ask(begins ? question : shipment, false);
   if (answer.outcome != ClientAnswer::Outcome::answered) {
     if (stopped_) return;
@@ -197,30 +214,35 @@ void Sender::send(const Shipment& shipment) {
   lost_requests_ = 0;
   const json::object receipt = object_in(answer.body);
   const std::optional<std::uint64_t> offset = next_offset_in(receipt);
-  if (answer.status / 100 != 2 || !offset) return send_again(shipment, answer);
-  set_trouble({});
+  if (answer.status / 100 != 2 || !offset) return send_again(shipment, answer, offset);
+  refused_.erase(target);
+  if (refused_.empty()) set_trouble({});
   failures_.erase(target);
-  begun_.insert(target);
-  if (begins) {
-    if (*offset == 0) return;
-    spool_.drop(target);
-    return tell({ServerNews::Kind::has_more, target, *offset, last_block_in(receipt)});
-  }
-  if (*offset < shipment.to) {
-    spool_.drop(target);
-    return tell({ServerNews::Kind::has_less, target, *offset});
-  }
+  if (begins && *offset > 0)
+    return wait_for_reader({ServerNews::Kind::has_more, target, *offset, last_block_in(receipt)});
+  trust(target);
+  if (begins) return;
+  if (*offset < shipment.to) return wait_for_reader({ServerNews::Kind::has_less, target, *offset});
   spool_.done(target, shipment.to);
   tell({ServerNews::Kind::acknowledged, target, shipment.to});
 }
 
+bool Sender::is_begun(const LogTarget& target) const {
+  const std::lock_guard lock(mutex_);
+  return begun_.contains(target);
+}
+
+// Whoever reads the log decides; nothing of it is sent before.
+void Sender::wait_for_reader(ServerNews news) {
+  spool_.hold(news.target, Clock::now() + kForReader);
+  tell(std::move(news));
+}
+
 // Nothing is given up: whatever is wrong may be set right.
-void Sender::send_again(const Shipment& shipment, const ClientAnswer& answer) {
-  const std::optional<std::uint64_t> offset = next_offset_in(object_in(answer.body));
-  if (answer.status == 409 && offset && *offset < shipment.from) {
-    spool_.drop(shipment.target);
-    return tell({ServerNews::Kind::has_less, shipment.target, *offset});
-  }
+void Sender::send_again(const Shipment& shipment, const ClientAnswer& answer,
+                        std::optional<std::uint64_t> offset) {
+  if (answer.status == 409 && offset && *offset < shipment.from)
+    return wait_for_reader({ServerNews::Kind::has_less, shipment.target, *offset});
   std::chrono::milliseconds pause = next_pause(failures_[shipment.target]++);
   unsigned asked = 0;
   const std::string& after = answer.retry_after;
@@ -231,6 +253,7 @@ void Sender::send_again(const Shipment& shipment, const ClientAnswer& answer) {
   const bool is_busy = answer.status == 408 || answer.status == 429 || answer.status >= 500 ||
                        (answer.status == 409 && offset);
   if (!is_busy) pause = std::max<std::chrono::milliseconds>(pause, kUntilSetUp);
+  refused_.insert(shipment.target);
   set_trouble(fmt::format("{} (for {})", told_by(answer), shipment.target.source));
   spool_.hold(shipment.target, Clock::now() + pause);
 }

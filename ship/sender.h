@@ -46,6 +46,8 @@ class Sender {
   // Sends until stop() is called.
   void run();
   void stop();  // from any thread
+  // The server took of this stream before, so it need not be asked whether it has another.
+  void trust(const LogTarget& target);  // from any thread
 
   std::vector<ServerNews> take_news();
   // Why nothing gets through at present; empty if it does.
@@ -59,7 +61,11 @@ class Sender {
 
   ClientAnswer ask(const Shipment& shipment, bool final);
   void send(const Shipment& shipment);
-  void send_again(const Shipment& shipment, const ClientAnswer& answer);
+  void send_again(const Shipment& shipment, const ClientAnswer& answer,
+                  std::optional<std::uint64_t> offset);
+  bool is_begun(const LogTarget& target) const;
+  void wait_for_reader(ServerNews news);
+  ClientOptions client_options() const;
   void tell(ServerNews news);
   void set_trouble(std::string trouble);
   std::chrono::milliseconds next_pause(int failures);
@@ -67,13 +73,14 @@ class Sender {
   const ShipServer server_;
   Spool& spool_;
   boost::asio::io_context io_;
-  HttpClient client_;
+  std::optional<HttpClient> client_;
   std::atomic<bool> stopped_ = false;
   std::minstd_rand random_{std::random_device{}()};
-  std::set<LogTarget> begun_;  // whose beginning the server was asked about
+  std::set<LogTarget> refused_;  // that the server did not take at the last attempt
   std::map<LogTarget, int> failures_;
   int lost_requests_ = 0;  // in a row, without any answer
   mutable std::mutex mutex_;
+  std::set<LogTarget> begun_;  // whose stream the server is known to hold, or to have nothing of
   std::vector<ServerNews> news_;
   std::string trouble_;
 };

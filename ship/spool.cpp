@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
+#include <set>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 #include "logging/log.h"
 #include "model/saved_bytes.h"
@@ -21,9 +21,6 @@ namespace fs = std::filesystem;
 constexpr std::uint64_t kSegmentBytes = std::uint64_t{16} << 20;
 // Unpacked, of one body.
 constexpr std::uint64_t kMostOfABody = std::uint64_t{4} << 20;
-// What is in memory only may be lost with us, so it is little and young.
-constexpr std::uint64_t kMostUnsaved = std::uint64_t{1} << 20;
-constexpr std::chrono::seconds kLongestUnsaved{5};
 constexpr std::string_view kSuffix = ".spool";
 
 // Before each piece: the length of what follows, and its digest.
@@ -58,122 +55,109 @@ bool piece_from(std::string_view bytes, SpooledPiece& piece) {
   return reader.ok() && reader.at_end() && piece.from < piece.to;
 }
 
+std::string name_of_file(std::uint64_t number) { return fmt::format("{:012}{}", number, kSuffix); }
+
 }  // namespace
 
 Spool::Spool(fs::path folder, SpoolLimits limits) : folder_(std::move(folder)), limits_(limits) {
-  find_segments();
-}
-
-fs::path Spool::file_of(std::int64_t number) const {
-  return folder_ / fmt::format("{}{}", number, kSuffix);
+  find_files();
 }
 
 // What a crash tore at the end of a file is not counted; its log is read again from there.
-void Spool::find_segments() {
+void Spool::find_files() {
   std::error_code error;
-  std::vector<std::int64_t> numbers;
+  std::set<std::string> names;
   for (fs::directory_iterator entry(folder_, error), end; !error && entry != end;
-       entry.increment(error)) {
-    const fs::path& path = entry->path();
-    if (path.extension() != kSuffix) continue;
-    try {
-      numbers.push_back(std::stoll(path.stem().string()));
-    } catch (const std::exception&) {
-    }
-  }
-  std::ranges::sort(numbers);
-  for (const std::int64_t number : numbers) {
-    Segment segment{.number = number, .bytes = fs::file_size(file_of(number), error)};
-    if (error) continue;
-    Segment scan = segment;
+       entry.increment(error))
+    if (entry->path().extension() == kSuffix) names.insert(entry->path().filename().string());
+  for (const std::string& name : names) {
+    next_file_ = std::max<std::uint64_t>(next_file_, std::strtoull(name.c_str(), nullptr, 10) + 1);
+    Segment segment{.name = name, .bytes = fs::file_size(folder_ / name, error)};
     SpooledPiece piece;
-    while (read_piece(scan, piece)) {
-      Queue& queue = queues_[piece.target];
-      queue.end = std::max(queue.end, piece.to);
-      queue.bytes += piece.packed.size();
+    Queue* queue = nullptr;
+    while (!error && read_piece(segment, piece)) {
+      queue = &queues_[piece.target];
+      queue->end = std::max(queue->end, piece.to);
+      queue->bytes += piece.packed.size();
     }
-    segment.bytes = scan.read;
-    next_segment_ = number + 1;
+    segment.bytes = std::exchange(segment.read, 0);
     on_disk_ += segment.bytes;
-    segments_.push_back(segment);
+    if (queue != nullptr)
+      queue->files.push_back(std::move(segment));
+    else
+      fs::remove(folder_ / name, error);
   }
 }
 
 bool Spool::has_room(const LogTarget& target) const {
   const std::lock_guard lock(mutex_);
   const auto queue = queues_.find(target);
-  if (queue != queues_.end() && queue->second.bytes >= limits_.of_a_log) return false;
-  return in_memory_ < limits_.memory && on_disk_ < limits_.disk;
-}
-
-void Spool::into_memory(SpooledPiece piece) {
-  Queue& queue = queues_[piece.target];
-  in_memory_ += piece.packed.size();
-  queue.pieces.push_back(std::move(piece));
+  if (queue != queues_.end() && queue->second.held_until > Clock::now() &&
+      queue->second.bytes >= limits_.of_a_refused_log)
+    return false;
+  return on_disk_ + in_memory_ < limits_.disk;
 }
 
 void Spool::put(SpooledPiece piece) {
   const std::lock_guard lock(mutex_);
   Queue& queue = queues_[piece.target];
   queue.end = piece.to;
-  queue.bytes += piece.packed.size();
-  const Clock::time_point now = Clock::now();
-  if (in_memory_ == 0) unsaved_since_ = now;
-  if (segments_.empty() && in_memory_ < kMostUnsaved && now - unsaved_since_ < kLongestUnsaved) {
-    into_memory(std::move(piece));
-  } else {
-    write_unsaved();
-    if (!append(piece)) {
-      say(LogLevel::error, "spool",
-          fmt::format("cannot write to {}: what waits for the server is held in memory",
-                      folder_.string()));
-      into_memory(std::move(piece));
-    }
-  }
+  put_into(queue, std::move(piece));
   changed_.notify_all();
 }
 
-// Brings to the disk what is in memory only. It comes before all that is written later, so the
-// files hold each log without a hole.
+void Spool::put_into(Queue& queue, SpooledPiece piece) {
+  const Clock::time_point now = Clock::now();
+  const std::uint64_t bytes = piece.packed.size();
+  queue.bytes += bytes;
+  // What comes later must not overtake what lies on the disk.
+  if (!queue.files.empty() && queue.in_memory.empty() && append(queue, piece)) return;
+  if (in_memory_ == 0) unsaved_since_ = now;
+  in_memory_ += bytes;
+  queue.in_memory.push_back(std::move(piece));
+  if (in_memory_ > limits_.memory || now - unsaved_since_ > limits_.longest_in_memory)
+    write_unsaved();
+}
+
 void Spool::write_unsaved() {
-  if (!segments_.empty()) return;
   for (auto& [target, queue] : queues_) {
-    for (SpooledPiece& piece : queue.pieces) {
-      if (piece.segment != 0 || !append(piece)) continue;
-      piece.segment = segments_.back().number;
-      segments_.back().read = segments_.back().bytes;
-      ++segments_.back().waiting;
+    while (!queue.in_memory.empty()) {
+      if (!append(queue, queue.in_memory.front())) {
+        say(LogLevel::error, "spool",
+            fmt::format("cannot write to {}: what waits for the server is held in memory",
+                        folder_.string()));
+        return;
+      }
+      in_memory_ -= queue.in_memory.front().packed.size();
+      queue.in_memory.pop_front();
     }
   }
 }
 
-bool Spool::all_read() const {
-  return segments_.empty() || segments_.back().read == segments_.back().bytes;
-}
-
-bool Spool::append(const SpooledPiece& piece) {
-  if (segments_.empty() || segments_.back().bytes >= kSegmentBytes) {
-    segments_.push_back({.number = next_segment_++});
-  }
-  Segment& segment = segments_.back();
+bool Spool::append(Queue& queue, const SpooledPiece& piece) {
+  if (queue.files.empty() || queue.files.back().bytes >= kSegmentBytes)
+    queue.files.push_back({.name = name_of_file(next_file_++)});
+  Segment& segment = queue.files.back();
   const std::string bytes = bytes_of(piece);
   const PieceHead head{bytes.size(), XXH3_64bits(bytes.data(), bytes.size())};
   // Behind what is whole: a crash may have torn what follows it.
-  std::ofstream file(file_of(segment.number), segment.bytes == 0
-                                                  ? std::ios::binary | std::ios::trunc
-                                                  : std::ios::binary | std::ios::in);
+  std::ofstream file(folder_ / segment.name, segment.bytes == 0 ? std::ios::binary | std::ios::trunc
+                                                                : std::ios::binary | std::ios::in);
   file.seekp(static_cast<std::streamoff>(segment.bytes));
   file.write(reinterpret_cast<const char*>(&head), sizeof head);
   file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   file.flush();
-  if (!file) return false;
+  if (!file) {
+    if (segment.bytes == 0) queue.files.pop_back();
+    return false;
+  }
   segment.bytes += sizeof head + bytes.size();
   on_disk_ += sizeof head + bytes.size();
   return true;
 }
 
-bool Spool::read_piece(Segment& segment, SpooledPiece& piece) {
-  std::ifstream file(file_of(segment.number), std::ios::binary);
+bool Spool::read_piece(Segment& segment, SpooledPiece& piece) const {
+  std::ifstream file(folder_ / segment.name, std::ios::binary);
   file.seekg(static_cast<std::streamoff>(segment.read));
   PieceHead head;
   if (!file.read(reinterpret_cast<char*>(&head), sizeof head)) return false;
@@ -186,47 +170,40 @@ bool Spool::read_piece(Segment& segment, SpooledPiece& piece) {
   return true;
 }
 
-// Brings the oldest pieces from the disk to memory.
-void Spool::refill() {
-  for (Segment& segment : segments_) {
-    while (segment.read < segment.bytes && in_memory_ < limits_.memory) {
+void Spool::delete_front(Queue& queue) {
+  std::error_code ignored;
+  fs::remove(folder_ / queue.files.front().name, ignored);
+  on_disk_ -= std::min(on_disk_, queue.files.front().bytes);
+  queue.files.pop_front();
+}
+
+template <class Use>
+void Spool::take_while(Queue& queue, const Use& use) {
+  while (!queue.files.empty()) {
+    Segment& segment = queue.files.front();
+    while (segment.read < segment.bytes) {
       const std::uint64_t at = segment.read;
       SpooledPiece piece;
       if (!read_piece(segment, piece)) {
-        say(LogLevel::error, "spool",
-            fmt::format("{} is damaged; its rest is lost", file_of(segment.number).string()));
-        segment.read = segment.bytes;
+        say(LogLevel::error, "spool", fmt::format("{} is damaged; its rest is lost", segment.name));
         break;
       }
-      Queue& queue = queues_[piece.target];
-      if (std::pair(segment.number, at) < std::pair(queue.dropped_segment, queue.dropped_before)) {
-        queue.bytes -= std::min<std::uint64_t>(queue.bytes, piece.packed.size());
-        continue;
+      const std::uint64_t bytes = piece.packed.size();
+      if (!use(std::move(piece))) {
+        segment.read = at;
+        return;
       }
-      piece.segment = segment.number;
-      ++segment.waiting;
-      into_memory(std::move(piece));
+      queue.bytes -= std::min(queue.bytes, bytes);
     }
+    delete_front(queue);
   }
-  delete_segments();
-}
-
-void Spool::delete_segments() {
-  std::erase_if(segments_, [&](const Segment& segment) {
-    if (segment.read < segment.bytes || segment.waiting > 0) return false;
-    std::error_code ignored;
-    fs::remove(file_of(segment.number), ignored);
-    on_disk_ -= std::min(on_disk_, segment.bytes);
-    return true;
-  });
-}
-
-// Once it is sent or not wanted any more.
-void Spool::forget(const SpooledPiece& piece, Queue& queue) {
-  in_memory_ -= piece.packed.size();
-  queue.bytes -= std::min<std::uint64_t>(queue.bytes, piece.packed.size());
-  for (Segment& segment : segments_)
-    if (segment.number == piece.segment) --segment.waiting;
+  while (!queue.in_memory.empty()) {
+    const std::uint64_t bytes = queue.in_memory.front().packed.size();
+    if (!use(SpooledPiece(queue.in_memory.front()))) return;
+    queue.bytes -= std::min(queue.bytes, bytes);
+    in_memory_ -= bytes;
+    queue.in_memory.pop_front();
+  }
 }
 
 std::optional<std::uint64_t> Spool::end_of(const LogTarget& target) const {
@@ -238,10 +215,9 @@ std::optional<std::uint64_t> Spool::end_of(const LogTarget& target) const {
 
 std::optional<Shipment> Spool::next() {
   const std::lock_guard lock(mutex_);
-  refill();
   const Clock::time_point now = Clock::now();
   const auto ready = [&](const auto& entry) {
-    return !entry.second.pieces.empty() && entry.second.held_until <= now;
+    return entry.second.bytes > 0 && entry.second.held_until <= now;
   };
   auto chosen = queues_.end();
   if (turn_) chosen = std::find_if(queues_.upper_bound(*turn_), queues_.end(), ready);
@@ -249,51 +225,76 @@ std::optional<Shipment> Spool::next() {
   if (chosen == queues_.end()) return std::nullopt;
   turn_ = chosen->first;
   Shipment shipment{.target = chosen->first};
-  for (const SpooledPiece& piece : chosen->second.pieces) {
+  const auto add = [&](const SpooledPiece& piece) {
     if (shipment.body.empty()) {
       shipment.from = piece.from;
       shipment.boot_time = piece.boot_time;
     } else if (piece.from != shipment.to || piece.boot_time != shipment.boot_time ||
                piece.to - shipment.from > kMostOfABody) {
-      break;
+      return false;
     }
     shipment.to = piece.to;
     shipment.body += piece.packed;
+    return true;
+  };
+  const Queue& queue = chosen->second;
+  bool goes_on = true;
+  for (Segment segment : queue.files) {
+    SpooledPiece piece;
+    while (goes_on && segment.read < segment.bytes && read_piece(segment, piece))
+      goes_on = add(piece);
+    if (!goes_on) break;
   }
-  return shipment;
+  for (auto piece = queue.in_memory.begin(); goes_on && piece != queue.in_memory.end(); ++piece)
+    goes_on = add(*piece);
+  if (!shipment.body.empty()) return shipment;
+  // Nothing of it can be read back.
+  Queue& damaged = chosen->second;
+  take_while(damaged, [](const SpooledPiece&) { return false; });
+  if (damaged.files.empty() && damaged.in_memory.empty()) damaged.bytes = 0;
+  return std::nullopt;
 }
 
 void Spool::done(const LogTarget& target, std::uint64_t to) {
   const std::lock_guard lock(mutex_);
-  Queue& queue = queues_[target];
-  while (!queue.pieces.empty() && queue.pieces.front().to <= to) {
-    forget(queue.pieces.front(), queue);
-    queue.pieces.pop_front();
-  }
-  queue.held_until = {};
-  delete_segments();
+  const auto queue = queues_.find(target);
+  if (queue == queues_.end()) return;
+  take_while(queue->second, [&](const SpooledPiece& piece) { return piece.to <= to; });
+  queue->second.held_until = {};
+  if (queue->second.bytes == 0) queues_.erase(queue);
 }
 
-void Spool::forget_all(const LogTarget& target) {
-  Queue& queue = queues_[target];
-  for (const SpooledPiece& piece : queue.pieces) forget(piece, queue);
-  queue.pieces.clear();
-  if (segments_.empty()) return;
-  queue.dropped_segment = segments_.back().number;
-  queue.dropped_before = segments_.back().bytes;
-  delete_segments();
+void Spool::forget(Queue& queue) {
+  take_while(queue, [](const SpooledPiece&) { return true; });
 }
 
 void Spool::drop(const LogTarget& target) {
   const std::lock_guard lock(mutex_);
-  forget_all(target);
-  queues_[target].held_until = Clock::time_point::max();
+  const auto queue = queues_.find(target);
+  if (queue == queues_.end()) return;
+  forget(queue->second);
+  queues_.erase(queue);
 }
 
-void Spool::restart(const LogTarget& target) {
+std::uint64_t Spool::move(const LogTarget& target, const LogTarget& to, std::uint64_t from) {
   const std::lock_guard lock(mutex_);
-  forget_all(target);
-  queues_[target].held_until = {};
+  Queue moved;
+  moved.end = from;
+  if (const auto queue = queues_.find(target); queue != queues_.end()) {
+    take_while(queue->second, [&](SpooledPiece piece) {
+      const std::uint64_t bytes = piece.to - piece.from;
+      piece.target = to;
+      piece.from = moved.end;
+      piece.to = moved.end += bytes;
+      put_into(moved, std::move(piece));
+      return true;
+    });
+    queues_.erase(queue);
+  }
+  const std::uint64_t end = moved.end;
+  if (moved.bytes > 0) queues_[to] = std::move(moved);
+  changed_.notify_all();
+  return end;
 }
 
 void Spool::hold(const LogTarget& target, Clock::time_point until) {
@@ -303,7 +304,7 @@ void Spool::hold(const LogTarget& target, Clock::time_point until) {
 
 bool Spool::empty() const {
   const std::lock_guard lock(mutex_);
-  return in_memory_ == 0 && all_read();
+  return std::ranges::all_of(queues_, [](const auto& entry) { return entry.second.bytes == 0; });
 }
 
 std::uint64_t Spool::bytes_on_disk() const {

@@ -1,5 +1,6 @@
-// Spool: what was taken from logs and waits for the server. It is held in memory; what does not fit
-// there lies in files, so that a server that is away for long costs no line. Threads may share it.
+// Spool: what was taken from logs and waits for the server. A little of it is held in memory; what
+// does not fit there lies in files, so that a server that is away for long costs no line. Each log
+// has files of its own: one that is refused holds up no other. Threads may share it.
 #pragma once
 
 #include <chrono>
@@ -24,7 +25,6 @@ struct SpooledPiece {
   std::uint64_t to = 0;
   std::string boot_time;
   std::string packed;
-  std::int64_t segment = 0;  // the file that also holds it; 0: none
 };
 
 // Pieces that follow each other: the frames of one body.
@@ -37,10 +37,11 @@ struct Shipment {
 };
 
 struct SpoolLimits {
-  std::uint64_t memory = std::uint64_t{8} << 20;
   std::uint64_t disk = std::uint64_t{256} << 20;
-  // Of one log. A log that the server refuses must not take the room of all others.
-  std::uint64_t of_a_log = std::uint64_t{64} << 20;
+  // What may be in memory only: it is lost if we are killed, and then read again from the files.
+  std::uint64_t memory = std::uint64_t{1} << 20;
+  std::chrono::milliseconds longest_in_memory{5000};
+  std::uint64_t of_a_refused_log = std::uint64_t{4} << 20;
 };
 
 class Spool {
@@ -55,15 +56,17 @@ class Spool {
   // Up to where the stream of a log lies here.
   std::optional<std::uint64_t> end_of(const LogTarget& target) const;
 
-  // The next body to send, of the logs in turn. Nothing is taken out until done() or drop().
+  // The next body to send, of the logs in turn. Nothing is taken out until done().
   std::optional<Shipment> next();
   void done(const LogTarget& target, std::uint64_t to);
-  // Forgets what waits of a log, and gives out nothing of it until restart(), which whoever puts
-  // pieces calls when it has heard of it.
-  void drop(const LogTarget& target);
-  void restart(const LogTarget& target);
   // This log has to wait, others have not.
   void hold(const LogTarget& target, Clock::time_point until);
+
+  // Forgets what waits of a log, which begins again.
+  void drop(const LogTarget& target);
+  // What waits of a log gets another place: another target, and offsets from `from` on. Returns
+  // where it ends then.
+  std::uint64_t move(const LogTarget& target, const LogTarget& to, std::uint64_t from);
 
   bool empty() const;
   std::uint64_t bytes_on_disk() const;
@@ -75,46 +78,41 @@ class Spool {
   void save();
 
  private:
-  struct Queue {
-    std::deque<SpooledPiece> pieces;
-    std::uint64_t end = 0;    // of the stream, those on the disk included
-    std::uint64_t bytes = 0;  // packed, in memory and on the disk
-    Clock::time_point held_until{};
-    // Its pieces on the disk before this place are not wanted any more.
-    std::int64_t dropped_segment = 0;
-    std::uint64_t dropped_before = 0;
-  };
-  // A file of pieces. It is deleted when all of them have been read and sent.
+  // A file of pieces. It is deleted when all of them are sent.
   struct Segment {
-    std::int64_t number = 0;
+    std::string name;
     std::uint64_t bytes = 0;
     std::uint64_t read = 0;
-    std::uint64_t waiting = 0;  // pieces of it that are in memory
+  };
+  struct Queue {
+    std::deque<SpooledPiece> in_memory;  // behind what lies in the files
+    std::deque<Segment> files;           // oldest first
+    std::uint64_t end = 0;               // of the stream
+    std::uint64_t bytes = 0;             // packed
+    Clock::time_point held_until{};
   };
 
-  std::filesystem::path file_of(std::int64_t number) const;
-  void find_segments();
-  bool append(const SpooledPiece& piece);
+  void find_files();
+  void put_into(Queue& queue, SpooledPiece piece);
   void write_unsaved();
-  bool read_piece(Segment& segment, SpooledPiece& piece);
-  void refill();
-  void into_memory(SpooledPiece piece);
-  void forget(const SpooledPiece& piece, Queue& queue);
-  void forget_all(const LogTarget& target);
-  void delete_segments();
-  bool all_read() const;
+  bool append(Queue& queue, const SpooledPiece& piece);
+  bool read_piece(Segment& segment, SpooledPiece& piece) const;
+  void delete_front(Queue& queue);
+  void forget(Queue& queue);
+  // Gives the pieces in their order until `use` returns false, which leaves its piece.
+  template <class Use>
+  void take_while(Queue& queue, const Use& use);
 
   const std::filesystem::path folder_;
   const SpoolLimits limits_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::map<LogTarget, Queue> queues_;
-  std::optional<LogTarget> turn_;  // the log that was sent last
+  std::map<LogTarget, Queue> queues_;  // that are not empty, or are held
+  std::optional<LogTarget> turn_;      // the log that was sent last
   std::uint64_t in_memory_ = 0;
-  Clock::time_point unsaved_since_{};  // of what is in memory only
-  std::deque<Segment> segments_;       // oldest first
-  std::int64_t next_segment_ = 1;
+  Clock::time_point unsaved_since_{};
   std::uint64_t on_disk_ = 0;
+  std::uint64_t next_file_ = 1;
 };
 
 }  // namespace faultline

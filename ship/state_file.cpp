@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "logging/log.h"
+#include "ship/escaped_path.h"
 
 namespace faultline {
 namespace {
@@ -32,10 +33,10 @@ json::object json_of(const PartMark& part) {
 json::object json_of(const ReaderState& reader) {
   json::array parts;
   for (const PartMark& part : reader.parts) parts.push_back(json_of(part));
-  return {{"path", reader.path},           {"job", reader.target.job},
-          {"host", reader.target.host},    {"source", reader.target.source},
-          {"rank", reader.target.rank},    {"acknowledged", reader.acknowledged},
-          {"looked_at", reader.looked_at}, {"parts", std::move(parts)}};
+  return {{"path", escaped_path(reader.path)}, {"job", reader.target.job},
+          {"host", reader.target.host},        {"source", reader.target.source},
+          {"rank", reader.target.rank},        {"acknowledged", reader.acknowledged},
+          {"looked_at", reader.looked_at},     {"parts", std::move(parts)}};
 }
 
 std::uint64_t number_in(const json::object& object, std::string_view key) {
@@ -61,7 +62,7 @@ PartMark part_from(const json::object& object) {
 }
 
 ReaderState reader_from(const json::object& object) {
-  ReaderState reader{.path = text_in(object, "path"),
+  ReaderState reader{.path = path_from(text_in(object, "path")),
                      .target = {.job = text_in(object, "job"),
                                 .host = text_in(object, "host"),
                                 .source = text_in(object, "source"),

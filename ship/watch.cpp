@@ -35,8 +35,9 @@ void FolderWatch::watch(const std::set<std::string>& folders) {
   }
 }
 
-bool FolderWatch::wait(std::chrono::milliseconds longest) {
-  std::array<pollfd, 2> wanted{{{events_.get(), POLLIN, 0}, {stop_.get(), POLLIN, 0}}};
+bool FolderWatch::wait(std::chrono::milliseconds longest, int also) {
+  std::array<pollfd, 3> wanted{
+      {{events_.get(), POLLIN, 0}, {stop_.get(), POLLIN, 0}, {also, POLLIN, 0}}};
   poll(wanted.data(), wanted.size(), static_cast<int>(longest.count()));
   alignas(inotify_event) std::array<char, 16384> events;
   bool any = false;

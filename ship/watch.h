@@ -17,9 +17,9 @@ class FolderWatch {
   // Watches these folders and no others.
   void watch(const std::set<std::string>& folders);
 
-  // Waits until something happens in them, stop() is called or the time is over. True: files came
-  // or went.
-  bool wait(std::chrono::milliseconds longest);
+  // Waits until something happens in them, `also` (if >= 0) can be read, stop() is called or the
+  // time is over. True: files came or went.
+  bool wait(std::chrono::milliseconds longest, int also);
   void stop();  // from any thread
 
  private:

@@ -13,8 +13,6 @@
 namespace faultline {
 namespace {
 
-using testing::Contains;
-using testing::Not;
 using testing::UnorderedElementsAre;
 
 TEST(LogNames, AreThoseOfRotatedFilesWithoutTheirNumberOrDate) {
@@ -29,7 +27,7 @@ class FoundLogsOf : public testing::Test {
  protected:
   std::string at(const std::string& name) const { return (workshop.folder() / name).string(); }
   FoundLogs find(const std::vector<std::string>& patterns) const {
-    return find_logs(patterns, {}, 100);
+    return find_logs(patterns, {}, at("state"), 100);
   }
 
   Workshop workshop;
@@ -58,10 +56,26 @@ TEST_F(FoundLogsOf, PipesSocketsAndLoopsOfLinksAreNoLogs) {
   workshop.write("a/nccl.log", "");
   ASSERT_EQ(mkfifo(at("a/pipe").c_str(), 0600), 0);
   std::filesystem::create_directory_symlink(at("a"), at("a/loop"));
+  std::filesystem::create_directory_symlink(at("a"), at("a/latest"));
+  std::filesystem::create_symlink(at("a/nccl.log"), at("a/link.log"));
   const FoundLogs found = find({at("a")});
-  EXPECT_THAT(found.logs, Contains(at("a/nccl.log")));
-  EXPECT_THAT(found.logs, Not(Contains(at("a/pipe"))));
-  EXPECT_LT(found.folders.size(), 100U);
+  EXPECT_THAT(found.logs, UnorderedElementsAre(at("a/nccl.log")));
+  EXPECT_THAT(found.folders, UnorderedElementsAre(at("a")));
+}
+
+TEST_F(FoundLogsOf, NumberedFilesBesideAFolderOrOfTenAndOneAreLogsOfTheirOwn) {
+  for (const char* name : {"rank/x", "rank.1", "rank.2", "rank.10", "out.1"})
+    workshop.write(name, "line\n");
+  EXPECT_THAT(
+      find({workshop.folder().string()}).logs,
+      UnorderedElementsAre(at("rank/x"), at("rank.1"), at("rank.2"), at("rank.10"), at("out.1")));
+  EXPECT_EQ(files_of_log(at("rank.1")).size(), 1U);
+}
+
+TEST_F(FoundLogsOf, TheFolderOfTheStateHasNone) {
+  workshop.write("state/state.json", "{}");
+  workshop.write("nccl.log", "");
+  EXPECT_THAT(find({workshop.folder().string()}).logs, UnorderedElementsAre(at("nccl.log")));
 }
 
 TEST_F(FoundLogsOf, ThereAreOnlySoManyAsCanBeFollowed) {

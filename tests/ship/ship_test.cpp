@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <thread>
@@ -187,22 +188,81 @@ TEST_F(Ship, TakesJobAndRankFromTheEnvironmentOfWhoWritesTheLog) {
             "/bin/sh", "-c", fmt::format("exec env {} {}'{}'", environment, keep_open, path(name))},
         port));
   };
-  write("SLURM_JOB_ID=4711 RANK=5", "rank5.log");
-  write("SLURM_JOB_ID=4711 RANK=6", "both.log");
-  write("SLURM_JOB_ID=4711 RANK=7", "both.log");
+  write("SLURM_JOB_ID=4711 RANK=5 LOCAL_RANK=1", "rank5.log");
+  write("SLURM_JOB_ID=4711 RANK=6 LOCAL_RANK=0", "both.log");
+  write("SLURM_JOB_ID=4711 RANK=7 LOCAL_RANK=1", "both.log");
+  write("SLURM_JOB_ID=4711 RANK=1 SLURM_PROCID=1", "launcher.log");
   write("SLURM_JOB_ID=4711", "of_4711_and_4712.log");
   write("SLURM_JOB_ID=4712", "of_4711_and_4712.log");
   EXPECT_TRUE(eventually([&] {
     return read_file(path("both.log")) == "line\nline\n" &&
            read_file(path("of_4711_and_4712.log")) == "line\nline\n" &&
-           read_file(path("rank5.log")) == "line\n";
+           read_file(path("rank5.log")) == "line\n" && read_file(path("launcher.log")) == "line\n";
   }));
   follow({logs.string()});
   EXPECT_TRUE(has("4711", "gpu-7" + path("rank5.log"), 5));
   EXPECT_TRUE(has("4711", "gpu-7" + path("both.log"), 10));
   EXPECT_EQ(held("4711")["gpu-7" + path("rank5.log")].rank, 5);
   EXPECT_EQ(held("4711")["gpu-7" + path("both.log")].rank, -1);
+  // A launcher of several ranks has the number of its node or pod.
+  EXPECT_TRUE(has("4711", "gpu-7" + path("launcher.log"), 5));
+  EXPECT_EQ(held("4711")["gpu-7" + path("launcher.log")].rank, -1);
   EXPECT_TRUE(has("unlabelled", "gpu-7" + path("of_4711_and_4712.log"), 10)) << messages();
+}
+
+// The next job writes its log where the one before did.
+TEST_F(Ship, SendsAFileThatAnotherJobWritesAnewToThatJob) {
+  const auto write = [&](const std::string& job, const std::string& line) {
+    return std::make_unique<RealProgram>(
+        messages_file(),
+        std::vector<std::string>{
+            "/bin/sh", "-c",
+            fmt::format("exec env FAULTLINE_JOB={} sh -c 'exec 3>\"$0\"; echo {} >&3; exec sleep "
+                        "300' '{}'",
+                        job, line, path("train.log"))},
+        port);
+  };
+  auto first = write("first", "the-first-job-says-this");
+  follow({logs.string()});
+  EXPECT_TRUE(has("first", "gpu-7" + path("train.log"), 24)) << messages();
+  first.reset();
+  const auto second = write("second", "and-this-is-the-other");
+  EXPECT_TRUE(has("second", "gpu-7" + path("train.log"), 22)) << messages();
+  EXPECT_EQ(held("first")["gpu-7" + path("train.log")].bytes, 24U);
+}
+
+// Whoever corrects a job's name wants its logs there.
+TEST_F(Ship, SendsToTheJobThatIsSaidNow) {
+  append("a.log", "line\n");
+  follow({"--job", "lama", logs.string()});
+  EXPECT_TRUE(has("lama", "gpu-7" + path("a.log"), 5));
+  EXPECT_EQ(agent->stop(), 0);
+  follow({"--job", "llama", logs.string()});
+  EXPECT_TRUE(has("llama", "gpu-7" + path("a.log"), 5));
+}
+
+TEST_F(Ship, SendsStdinOfASecondRunAsAnotherSource) {
+  ASSERT_EQ(ship("--job llama --source train -", "echo first | "), 0);
+  ASSERT_EQ(ship("--job llama --source train -", "echo second run | "), 0);
+  EXPECT_EQ(held("llama")["train"].bytes, 6U);
+  EXPECT_EQ(held("llama")["train#2"].bytes, 11U);
+}
+
+// What is in the spool only is not thrown away, whatever the server has.
+TEST_F(Ship, SendsWhatItsSpoolHoldsOfAFileThatIsGone) {
+  append("a.log", calls(0, 100));
+  const std::uint64_t first = fs::file_size(path("a.log"));
+  follow({"--job", "llama", logs.string()});
+  ASSERT_TRUE(has("llama", "gpu-7" + path("a.log"), first));
+  server->kill_now();
+  append("a.log", calls(100, 5000));
+  const std::uint64_t all = fs::file_size(path("a.log"));
+  std::this_thread::sleep_for(std::chrono::seconds{2});
+  EXPECT_EQ(agent->stop(), 0);
+  fs::remove(path("a.log"));
+  begin();
+  follow({"--job", "llama", logs.string()});
+  EXPECT_TRUE(has("llama", "gpu-7" + path("a.log"), all)) << messages();
 }
 
 // Logs are rotated in each way, the server and the agent are killed, and the server is away.

@@ -75,7 +75,7 @@ TEST_F(Spools, KeepsTheOrderOfEachLogOnTheDiskAndAcrossRestarts) {
     SCOPED_TRACE(seed);
     const fs::path folder = workshop.folder() / std::to_string(seed);
     fs::create_directories(folder);
-    const SpoolLimits limits{.memory = std::uint64_t{1} << 21, .disk = std::uint64_t{64} << 20};
+    const SpoolLimits limits{.memory = std::uint64_t{1} << 17};
     std::optional<Spool> spool;
     spool.emplace(folder, limits);
     std::minstd_rand random(seed);
@@ -122,15 +122,26 @@ TEST_F(Spools, KeepsTheOrderOfEachLogOnTheDiskAndAcrossRestarts) {
   }
 }
 
-TEST_F(Spools, HasNoRoomWhenItsDiskIsFullAndNoneForALogThatIsNotTaken) {
-  Spool spool(workshop.folder(), {.memory = 1 << 21, .disk = 3 << 20, .of_a_log = 2 << 20});
+TEST_F(Spools, HasNoRoomWhenItsDiskIsFullAndLittleForALogThatIsRefused) {
+  Spool spool(workshop.folder(), {.disk = 3 << 20, .of_a_refused_log = 1 << 20});
+  spool.hold(log_named("a"), Spool::Clock::now() + std::chrono::hours{1});
   std::uint64_t at = 0;
   for (; spool.has_room(log_named("a")); at += 100'000) spool.put(piece_of("a", at, 100'000));
-  EXPECT_GE(at, std::uint64_t{2} << 20);
-  EXPECT_TRUE(spool.has_room(log_named("b"))) << "a takes only its share";
-  at = 0;
-  for (; spool.has_room(log_named("b")); at += 100'000) spool.put(piece_of("b", at, 100'000));
-  EXPECT_FALSE(spool.has_room(log_named("c")));
+  EXPECT_NEAR(static_cast<double>(at), 1 << 20, 100'000);
+  // The refused log's pieces lie between those of the others, and cost them nothing.
+  std::uint64_t sent = 0;
+  for (at = 0; at < 20'000'000; at += 100'000) {
+    ASSERT_TRUE(spool.has_room(log_named("b")));
+    spool.put(piece_of("b", at, 100'000));
+    while (const std::optional<Shipment> body = spool.next()) {
+      ASSERT_EQ(body->target.source, "b");
+      spool.done(body->target, body->to);
+      sent = body->to;
+    }
+  }
+  EXPECT_EQ(sent, at);
+  for (; spool.has_room(log_named("c")); at += 100'000) spool.put(piece_of("c", at, 100'000));
+  EXPECT_FALSE(spool.has_room(log_named("b")));
   EXPECT_LE(spool.bytes_on_disk(), (std::uint64_t{3} << 20) + 200'000);
 }
 
@@ -151,14 +162,13 @@ TEST_F(Spools, GivesWhatIsWholeOfATornFile) {
 }
 
 TEST_F(Spools, ForgetsALogThatBeginsAgainAlsoOnTheDisk) {
-  Spool spool(workshop.folder(), {.memory = 1 << 20, .disk = 64 << 20});
+  Spool spool(workshop.folder(), {});
   for (std::uint64_t at = 0; at < 4'000'000; at += 100'000) {
     spool.put(piece_of("a", at, 100'000));
     spool.put(piece_of("b", at, 100'000));
   }
   spool.drop(log_named("a"));
-  EXPECT_EQ(spool.next()->target.source, "b");
-  spool.restart(log_named("a"));
+  EXPECT_FALSE(spool.end_of(log_named("a")));
   spool.put(piece_of("a", 7, 10));
   std::map<std::string, std::uint64_t> first;
   while (const std::optional<Shipment> body = spool.next()) {
@@ -167,6 +177,26 @@ TEST_F(Spools, ForgetsALogThatBeginsAgainAlsoOnTheDisk) {
   }
   EXPECT_EQ(first, (std::map<std::string, std::uint64_t>{{"a", 7}, {"b", 0}}));
   EXPECT_TRUE(spool.empty());
+}
+
+// Where the files are gone, what waits here is all that is left of a log.
+TEST_F(Spools, GivesALogAnotherPlaceWithoutLosingAnyOfIt) {
+  Spool spool(workshop.folder(), {});
+  for (std::uint64_t at = 5'000'000; at < 9'000'000; at += 100'000)
+    spool.put(piece_of("a", at, 100'000));
+  spool.put(piece_of("a", 9'000'000, 10));
+  EXPECT_EQ(spool.move(log_named("a"), log_named("a#2"), 300), 300U + 4'000'010U);
+  EXPECT_FALSE(spool.end_of(log_named("a")));
+  EXPECT_EQ(spool.end_of(log_named("a#2")), 300U + 4'000'010U);
+  std::uint64_t at = 300;
+  while (const std::optional<Shipment> body = spool.next()) {
+    EXPECT_EQ(body->target.source, "a#2");
+    EXPECT_EQ(body->from, at);
+    EXPECT_EQ(body->body.size(), body->to - body->from);
+    at = body->to;
+    spool.done(body->target, at);
+  }
+  EXPECT_EQ(at, 300U + 4'000'010U);
 }
 
 }  // namespace
