@@ -320,9 +320,14 @@ bool ShipAgent::take_from(const std::string& path, Entry& entry) {
     if (entry.pipe != nullptr) thrown_away_ += entry.pipe->throw_away();
     return false;
   }
-  if (entry.log != nullptr && belongs_to_others(path, entry)) must_save_ = true;
-  LogReader& reader = *entries_[path].reader;
-  std::optional<StreamPiece> piece = reader.take(kAtOnce, !settings_.follow);
+  std::optional<StreamPiece> piece;
+  // Again at once if a new file begins: until its first bytes are read it cannot be known again.
+  for (int attempt = 0; attempt < 2 && !piece; ++attempt) {
+    if (entry.log != nullptr && belongs_to_others(path, entry)) must_save_ = true;
+    piece = entry.reader->take(kAtOnce, !settings_.follow);
+    if (entry.log == nullptr || !entry.log->begins_current_file()) break;
+  }
+  LogReader& reader = *entry.reader;
   if (reader.must_be_saved()) must_save_ = true;
   for (const std::string& remark : reader.take_remarks())
     say(LogLevel::warning, "ship", fmt::format("{}: {}", path, remark));

@@ -319,7 +319,8 @@ bool FollowedLog::is_finished(const LogPart& front) {
 }
 
 bool FollowedLog::begins_current_file() const {
-  return !parts_.empty() && !parts_.front().is_begun() && parts_.front().id() == current_;
+  return !parts_.empty() && !parts_.front().is_begun() && parts_.front().id() == current_ &&
+         parts_.front().available() > 0;
 }
 
 std::optional<StreamPiece> FollowedLog::take(std::size_t most, bool hurry) {
