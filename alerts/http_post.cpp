@@ -75,8 +75,10 @@ asio::awaitable<Attempt> http_post(const HttpPost& post) {
         fmt::format("{} is a private address; set allow_private = true to allow it", post.url.host);
   }
   HttpClient client(post.url, std::move(options));
-  const ClientAnswer answer =
-      co_await client.ask({.target = post.url.target, .headers = post.headers, .body = post.body});
+  // It has a name because g++ 12 destroys such a temporary of a co_await twice.
+  const ClientRequest request{
+      .target = post.url.target, .headers = post.headers, .body = post.body};
+  const ClientAnswer answer = co_await client.ask(request);
   if (answer.outcome == ClientAnswer::Outcome::unsent)
     co_return Attempt{DeliveryOutcome::unsent, answer.why, {}};
   if (answer.outcome == ClientAnswer::Outcome::unknown)

@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "http/access.h"
+#include "http/audit.h"
 #include "http/offload.h"
 #include "http/problem.h"
 
@@ -25,18 +26,7 @@ Request on_behalf_of(const Request& asker, const std::string& target) {
   return request;
 }
 
-}  // namespace
-
-asio::any_io_executor threads_for(Threads& threads, const Route& route, const Request& request) {
-  if (route.runs == Runs::beside_everything) return threads.health();
-  for (const auto& [name, value] : request.path_values)
-    if (name == "job") return threads.answering(value);
-  return threads.answering();
-}
-
-asio::awaitable<Response> ask_own(const Request& asker, const std::string& target,
-                                  Services& services, Threads& threads) {
-  Request request = on_behalf_of(asker, target);
+asio::awaitable<Response> answer_to(Request& request, Services& services, Threads& threads) {
   auto found = find_route(request);
   if (Response* early = std::get_if<Response>(&found)) co_return std::move(*early);
   const Route& route = *std::get<const Route*>(found);
@@ -48,6 +38,26 @@ asio::awaitable<Response> ask_own(const Request& asker, const std::string& targe
     co_return problem_response(*problem);
   auto call = [&] { return (*handler)(request, services); };
   co_return co_await offload(threads_for(threads, route, request), call);
+}
+
+}  // namespace
+
+asio::any_io_executor threads_for(Threads& threads, const Route& route, const Request& request) {
+  if (route.runs == Runs::beside_everything) return threads.health();
+  for (const auto& [name, value] : request.path_values)
+    if (name == "job") return threads.answering(value);
+  return threads.answering();
+}
+
+asio::awaitable<Response> ask_own(const Request& asker, const std::string& target,
+                                  Services& services, Threads& threads, AuditLog* audit) {
+  Request request = on_behalf_of(asker, target);
+  Response response = co_await answer_to(request, services, threads);
+  if (audit != nullptr && response.refusal) {
+    request.path = target;  // the job may be named in the query only
+    audit->refused(request, response);
+  }
+  co_return response;
 }
 
 }  // namespace faultline

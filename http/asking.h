@@ -13,12 +13,15 @@
 
 namespace faultline {
 
+class AuditLog;
+
 boost::asio::any_io_executor threads_for(Threads& threads, const Route& route,
                                          const Request& request);
 
 // Answers GET `target` as if `asker` had sent it, with the jobs that its token may see. Only for a
-// request that was admitted with the scope read, and for routes that need no more than that.
+// request that was admitted with the scope read, and for routes that need no more than that. A
+// question that is refused is a line of the audit.
 boost::asio::awaitable<Response> ask_own(const Request& asker, const std::string& target,
-                                         Services& services, Threads& threads);
+                                         Services& services, Threads& threads, AuditLog* audit);
 
 }  // namespace faultline

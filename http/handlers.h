@@ -13,6 +13,7 @@
 
 namespace faultline {
 
+class AuditLog;
 class Connection;
 class RequestReader;
 
@@ -22,6 +23,7 @@ struct Exchange {
   RequestReader& reader;
   Threads& threads;
   std::chrono::seconds body_idle_limit;
+  AuditLog* audit;  // null: there is none
 };
 
 boost::asio::awaitable<Response> ingest(const Request& request, Services& services,

@@ -64,7 +64,7 @@ Route mcp_route() {
               "The Model Context Protocol: tools for programs and agents that ask about jobs.",
               {}};
   route.tells = Tells::of_those_it_may;
-  route.body_schema = "RpcMessages";
+  route.body_schema = "RpcMessage";
   return route;
 }
 

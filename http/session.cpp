@@ -159,7 +159,7 @@ class Session {
       request.jobs = std::move(admission.jobs);
     }
     if (const Stream* stream = std::get_if<Stream>(&route.handler)) {
-      Exchange exchange{*connection_, reader, threads_, options_.body_idle_limit};
+      Exchange exchange{*connection_, reader, threads_, options_.body_idle_limit, options_.audit};
       co_return co_await (*stream)(request, services_, exchange);
     }
     if (route.takes_body && request.has_body) {

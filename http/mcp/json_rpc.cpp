@@ -1,6 +1,5 @@
 #include "http/mcp/json_rpc.h"
 
-#include <fmt/format.h>
 #include <boost/json.hpp>
 
 #include <utility>
@@ -9,15 +8,13 @@ namespace faultline {
 namespace json = boost::json;
 namespace {
 
-// A batch is one request to the limits of a token.
-constexpr std::size_t kMostInBatch = 20;
-
 RpcFault no_request(std::string why) { return {nullptr, {rpc::kNoRequest, std::move(why)}}; }
 
 // MCP allows texts and whole numbers, JSON-RPC also null.
 bool may_be_id(const json::value& id) { return id.is_string() || id.is_int64() || id.is_uint64(); }
 
 RpcMessage message_of(json::value& value) {
+  if (value.is_array()) return no_request("there are no batches here; send one message at a time");
   if (!value.is_object()) return no_request("a message must be a JSON object");
   json::object& message = value.as_object();
   const json::value* version = message.if_contains("jsonrpc");
@@ -42,25 +39,11 @@ RpcMessage message_of(json::value& value) {
 
 }  // namespace
 
-std::variant<RpcBody, RpcFault> read_rpc(std::string_view body, bool takes_batches) {
+RpcMessage read_rpc(std::string_view body) {
   boost::system::error_code error;
   json::value value = json::parse(body, error);
   if (error) return RpcFault{nullptr, {rpc::kNotJson, "the body must be JSON: " + error.message()}};
-  RpcBody read{.messages = {}, .is_batch = value.is_array()};
-  if (!read.is_batch) {
-    RpcMessage message = message_of(value);
-    if (RpcFault* fault = std::get_if<RpcFault>(&message); fault && fault->id.is_null())
-      return std::move(*fault);
-    read.messages.push_back(std::move(message));
-    return read;
-  }
-  if (!takes_batches)
-    return no_request("this version of the protocol has no batches; send one message at a time");
-  json::array& all = value.as_array();
-  if (all.empty() || all.size() > kMostInBatch)
-    return no_request(fmt::format("a batch must have 1 to {} messages", kMostInBatch));
-  for (json::value& one : all) read.messages.push_back(message_of(one));
-  return read;
+  return message_of(value);
 }
 
 json::object rpc_result(const json::value& id, json::object result) {

@@ -7,7 +7,6 @@
 #include <string>
 #include <string_view>
 #include <variant>
-#include <vector>
 
 namespace faultline {
 
@@ -34,7 +33,8 @@ struct RpcRequest {
 // A notification, or the answer to a request that we never sent: nothing is answered.
 struct RpcNotice {};
 
-// A message that is no good. The id is null if it has none that could be answered to.
+// A message that is no good. The id is null if it has none that could be answered to: then it is no
+// message at all.
 struct RpcFault {
   boost::json::value id;
   RpcError error;
@@ -42,13 +42,8 @@ struct RpcFault {
 
 using RpcMessage = std::variant<RpcRequest, RpcNotice, RpcFault>;
 
-struct RpcBody {
-  std::vector<RpcMessage> messages;
-  bool is_batch = false;
-};
-
 // Of two members with the same name the last one counts.
-std::variant<RpcBody, RpcFault> read_rpc(std::string_view body, bool takes_batches);
+RpcMessage read_rpc(std::string_view body);
 
 boost::json::object rpc_result(const boost::json::value& id, boost::json::object result);
 boost::json::object rpc_error(const RpcFault& fault);

@@ -17,7 +17,9 @@ namespace faultline {
 namespace json = boost::json;
 namespace {
 
-constexpr std::string_view kMcpVersions[] = {"2025-11-25", "2025-06-18", kAssumedMcpVersion};
+// 2025-03-26 is left out: its servers have to take batches, and one batch could ask for as much as
+// many requests.
+constexpr std::string_view kMcpVersions[] = {"2025-11-25", "2025-06-18"};
 
 constexpr std::string_view kInstructions =
     "Faultline reads the logs of distributed training jobs and says which rank, host, GPU or link "
@@ -75,6 +77,7 @@ McpStep call_tool(const json::object& params) {
 
 McpStep list_resources(const json::object& params) {
   const json::value* cursor = params.if_contains("cursor");
+  if (cursor != nullptr && cursor->is_null()) cursor = nullptr;
   if (cursor != nullptr && !cursor->is_string())
     return refused(rpc::kBadParams, "cursor must be the nextCursor of the previous page");
   return McpQuestions{
@@ -104,8 +107,6 @@ bool is_mcp_version(std::string_view version) {
 }
 
 std::string mcp_versions() { return fmt::format("{}", fmt::join(kMcpVersions, ", ")); }
-
-bool takes_mcp_batches(std::string_view version) { return version == kAssumedMcpVersion; }
 
 McpStep begin_mcp(const RpcRequest& request, std::string_view server_version) {
   const std::string& method = request.method;

@@ -15,13 +15,8 @@
 
 namespace faultline {
 
-// A client that names no version speaks this one.
-inline constexpr std::string_view kAssumedMcpVersion = "2025-03-26";
-
 bool is_mcp_version(std::string_view version);
-std::string mcp_versions();  // "2025-11-25, 2025-06-18, …"
-// Only the first version had batches.
-bool takes_mcp_batches(std::string_view version);
+std::string mcp_versions();  // "2025-11-25, …"
 
 // What a method gives in the end.
 using McpOutcome = std::variant<boost::json::object, RpcError>;

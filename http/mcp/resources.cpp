@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "http/mcp/tools.h"
 #include "http/query.h"
 #include "model/handover.h"
 
@@ -61,8 +62,10 @@ std::optional<std::string> resource_target(std::string_view uri) {
 
 McpOutcome resource_contents(std::string_view uri, const Response& answer) {
   if (answer.status >= 400) return error_of(answer, rpc::kNoSuchResource);
-  return json::object{{"contents", json::array{json::object{
-                                       {"uri", uri}, {"mimeType", kType}, {"text", answer.body}}}}};
+  const std::string text = text_in_short(
+      answer.body, "The tools list_findings and get_finding give the findings one by one.");
+  return json::object{
+      {"contents", json::array{json::object{{"uri", uri}, {"mimeType", kType}, {"text", text}}}}};
 }
 
 json::object resource_templates() {

@@ -18,6 +18,8 @@ namespace {
 
 // A reader with a limited memory gets no more text from one call.
 constexpr std::size_t kMostText = 48'000;
+// JSON cannot be cut. An answer is held in memory until the client has taken it.
+constexpr std::size_t kMostJson = 1'000'000;
 
 std::string text_at(const json::object& row, std::string_view name) {
   const json::value* text = row.if_contains(name);
@@ -46,13 +48,6 @@ McpTool tool_of(const json::object& row) {
 std::string with_parameter(std::string target, std::string_view name, std::string_view value) {
   return fmt::format("{}{}{}={}", target, target.find('?') == std::string::npos ? '?' : '&', name,
                      percent_encoded(value));
-}
-
-std::string shortened(const McpTool& tool, const std::string& text) {
-  if (text.size() <= kMostText) return text;
-  const std::string begun = cut(text, kMostText);
-  return fmt::format("{}\n\n[This is cut after {} of {} bytes. {}]", begun, kMostText, text.size(),
-                     tool.more);
 }
 
 json::array content_of_text(std::string_view text) {
@@ -109,10 +104,21 @@ json::object tool_result(const McpTool& tool, const std::vector<Response>& answe
     if (last.status == 404 && !tool.not_found.empty()) why += ". " + tool.not_found;
     return tool_failure(why);
   }
-  json::object result{{"content", content_of_text(shortened(tool, last.body))}};
-  if (tool.is_structured) result["structuredContent"] = json::parse(answers.front().body);
+  const std::string& whole = answers.front().body;
+  if (tool.is_structured && whole.size() > kMostJson)
+    return tool_failure(
+        fmt::format("the answer has {} bytes of JSON, and one call gives {} at most. {}",
+                    whole.size(), kMostJson, tool.more));
+  json::object result{{"content", content_of_text(text_in_short(last.body, tool.more))}};
+  if (tool.is_structured) result["structuredContent"] = json::parse(whole);
   result["isError"] = false;
   return result;
+}
+
+std::string text_in_short(const std::string& text, std::string_view more) {
+  if (text.size() <= kMostText) return text;
+  return fmt::format("{}\n\n[This is cut after {} of {} bytes. {}]", cut(text, kMostText),
+                     kMostText, text.size(), more);
 }
 
 json::object tool_failure(std::string_view why) {

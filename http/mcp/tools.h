@@ -36,6 +36,10 @@ Result<std::vector<std::string>> targets_of(const McpTool& tool,
 // The result of tools/call. `answers`: to the targets, up to the first that was refused.
 boost::json::object tool_result(const McpTool& tool, const std::vector<Response>& answers);
 
+// The text, cut if it is too long for one answer; then its end says so, and `more`: how to get the
+// rest.
+std::string text_in_short(const std::string& text, std::string_view more);
+
 // A result that says what is wrong and what to do.
 boost::json::object tool_failure(std::string_view why);
 

@@ -16,9 +16,9 @@ using testing::HasSubstr;
 using testing::Not;
 
 const std::vector<std::string> kCommands{
-    "",           "serve",       "diagnose",   "simulate",    "rules", "rules list",
-    "rules show", "rules check", "alerts",     "alerts test", "token", "backup",
-    "reanalyze",  "version",     "completion", "help",
+    "",           "serve",       "diagnose", "simulate",    "rules", "rules list",
+    "rules show", "rules check", "alerts",   "alerts test", "token", "backup",
+    "reanalyze",  "ship",        "version",  "completion",  "help",
 };
 
 using Manual = ProgramTest;
@@ -66,7 +66,7 @@ TEST_F(Manual, IsCompletedByBash) {
     const char* offered;
   };
   const Case cases[] = {
-      {"faultline s", "serve simulate"},
+      {"faultline s", "serve simulate ship"},
       {"faultline serve --tls", "--tls-cert --tls-key --tls-client-ca"},
       {"faultline rules ''", "list show check"},
       {"faultline rules list --f", "--format"},

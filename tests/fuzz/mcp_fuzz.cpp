@@ -70,20 +70,10 @@ void check(const RpcRequest& asked) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text = text_of(data, size);
-  for (const bool takes_batches : {false, true}) {
-    const auto read = read_rpc(text, takes_batches);
-    if (const RpcFault* fault = std::get_if<RpcFault>(&read)) {
-      check_answer(rpc_error(*fault), nullptr);
-      continue;
-    }
-    const RpcBody& body = std::get<RpcBody>(read);
-    require(takes_batches || !body.is_batch, "a batch is read only where there are batches");
-    for (const RpcMessage& message : body.messages) {
-      if (const auto* request = std::get_if<RpcRequest>(&message)) check(*request);
-      if (const auto* fault = std::get_if<RpcFault>(&message))
-        check_answer(rpc_error(*fault), fault->id);
-    }
-  }
+  const RpcMessage message = read_rpc(text);
+  if (const auto* request = std::get_if<RpcRequest>(&message)) check(*request);
+  if (const auto* fault = std::get_if<RpcFault>(&message))
+    check_answer(rpc_error(*fault), fault->id);
   // The text as the value of each argument that is a text.
   for (const McpTool& tool : mcp_tools())
     for (const auto& property : tool.input.at("properties").as_object()) {

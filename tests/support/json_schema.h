@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <boost/json.hpp>
+#include <regex>
 #include <set>
 #include <string>
 #include <string_view>
@@ -96,6 +97,10 @@ class SchemaCheck {
           EXPECT_EQ(says, "date-time");
           if (value.is_string() && !parse_rfc3339(value.as_string()))
             complain(fmt::format("{} is no time", text(value)));
+        } else if (word == "pattern") {
+          if (value.is_string() &&
+              !std::regex_search(value.as_string().c_str(), std::regex(says.as_string().c_str())))
+            complain(fmt::format("{} is not like {}", text(value), text(says)));
         } else if (word == "required") {
           for (const Value& name : says.as_array())
             if (value.is_object() && !value.as_object().contains(name.as_string()))
