@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
+#include <sstream>
 #include <system_error>
 
 namespace faultline {
@@ -23,9 +23,11 @@ constexpr const char* kJobVariables[] = {"FAULTLINE_JOB", "SLURM_JOB_ID",       
 // What torchrun says if nobody gave a name.
 constexpr std::string_view kNoName = "none";
 
+// Empty also if the process ends meanwhile.
 std::string read_file(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+  std::ostringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  return text.str();
 }
 
 bool writes(const fs::path& process, const std::string& descriptor) {
