@@ -1,5 +1,7 @@
 #include "doors/syslog.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -13,6 +15,8 @@ namespace faultline {
 namespace {
 
 constexpr std::string_view kKernel = "kernel";
+constexpr std::array<std::string_view, 12> kMonths{"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                                   "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
 constexpr int kFacilities = 24;
 constexpr int kSeverities = 8;
 
@@ -96,8 +100,6 @@ std::optional<Timestamp> with_year_of_receipt(std::chrono::month_day day,
 }
 
 std::optional<std::chrono::month> take_month_name(std::string_view& rest) {
-  constexpr std::array<std::string_view, 12> kMonths{"Jan", "Feb", "Mar", "Apr", "May", "Jun",
-                                                     "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
   const auto* const month = std::ranges::find(kMonths, rest.substr(0, 3));
   if (month == kMonths.end()) return std::nullopt;
   rest.remove_prefix(3);
@@ -256,6 +258,14 @@ std::optional<SyslogTag> tag_in(std::string_view word) {
   return tag;
 }
 
+// "NOTICE ", which switches write between host and program.
+void take_level(std::string_view& rest) {
+  constexpr std::array<std::string_view, 10> kLevels{"EMERG", "ALERT",   "CRIT",   "ERR",  "ERROR",
+                                                     "WARN",  "WARNING", "NOTICE", "INFO", "DEBUG"};
+  std::string_view behind = rest;
+  if (std::ranges::find(kLevels, take_field(behind)) != kLevels.end()) rest = behind;
+}
+
 // "gpu-3 kernel: text", "kernel: text". A word is the host only if what follows it proves that: the
 // first word of a text must not be taken for one.
 void take_host_and_tag(std::string_view rest, SyslogRecord& record) {
@@ -274,6 +284,7 @@ void take_host_and_tag(std::string_view rest, SyslogRecord& record) {
     return;
   }
   std::string_view behind = rest;
+  take_level(behind);
   if (const auto tag = tag_in(take_field(behind))) {
     record.host = unless_nil(first);
     record.program = tag->program;
@@ -305,6 +316,31 @@ bool is_of_kernel(const SyslogRecord& record) {
   return record.program.empty() && record.facility == 0 && !record.text.starts_with('%');
 }
 
+// "swss#orchagent": a container of SONiC and a program in it.
+bool is_of_switch(const SyslogRecord& record) {
+  return record.program.find('#') != std::string_view::npos && record.time && !record.host.empty();
+}
+
+// As syslog writes it to a file, with the year: the rules for switches need host and tag.
+std::string line_of_switch(const SyslogRecord& record) {
+  const auto& [at, has_zone] = *record.time;
+  const std::string line = fmt::format("{} {}: {}", record.host, record.program, record.text);
+  if (has_zone) {
+    std::string stamp = to_rfc3339(at);
+    stamp.replace(stamp.size() - 1, 1, "+00:00");
+    return stamp + " " + line;
+  }
+  using namespace std::chrono;
+  const auto day = floor<days>(at);
+  const year_month_day date{day};
+  const hh_mm_ss time{at - day};
+  return fmt::format("{} {} {:2} {:02}:{:02}:{:02}.{:06} {}", static_cast<int>(date.year()),
+                     kMonths[static_cast<unsigned>(date.month()) - 1],
+                     static_cast<unsigned>(date.day()), time.hours().count(),
+                     time.minutes().count(), time.seconds().count(), time.subseconds().count(),
+                     line);
+}
+
 }  // namespace
 
 // A stamp of RFC 3164 has no year and no zone. A line of /var/log/messages keeps it as it is, and
@@ -326,6 +362,8 @@ void read_syslog(std::string_view text, Timestamp received, RecordVisitor& visit
     visitor.label("appname", record.perhaps_host);
   if (!record.time && of_kernel)
     visitor.message(std::nullopt, "kernel: " + std::string(record.text));
+  else if (is_of_switch(record))
+    visitor.message(std::nullopt, line_of_switch(record));
   else if (record.time && !record.time->has_zone)
     visitor.message_at_local_time(record.time->at, record.text);
   else

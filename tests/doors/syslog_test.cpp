@@ -120,6 +120,16 @@ TEST(Syslog, IsReadInEachOfItsForms) {
       {"a switch", "<187>Mar  5 02:47:11 leaf-3 %LINK-3-UPDOWN: Interface Ethernet1/7 down",
        "unlabelled|leaf-3|-1|leaf-3/peer\n"
        "2026-03-05T02:47:11 stdout F %LINK-3-UPDOWN: Interface Ethernet1/7 down"},
+      {"a switch that writes levels",
+       "<28>Mar  5 02:47:11 leaf-8 NOTICE swss#orchagent: :- Port Ethernet0 down",
+       "unlabelled|leaf-8|-1|leaf-8/swss#orchagent\n"
+       "2026 Mar  5 02:47:11.000000 leaf-8 swss#orchagent: :- Port Ethernet0 down"},
+      {"the same without a level, in another form",
+       "<28>2026-03-05T02:47:11.5Z leaf-8 swss#orchagent: :- Port Ethernet0 down",
+       "unlabelled|leaf-8|-1|leaf-8/swss#orchagent\n"
+       "2026-03-05T02:47:11.500+00:00 leaf-8 swss#orchagent: :- Port Ethernet0 down"},
+      {"a level before the kernel's tag", "Mar  5 02:47:11 leaf-7 WARNING kernel: [1.2] NVRM: Xid",
+       "unlabelled|leaf-7|-1|leaf-7/kernel\n2026-03-05T02:47:11 leaf-7 kernel: [1.2] NVRM: Xid"},
       {"no stamp", "<13>trainer[7]: text", "unlabelled||-1|10.0.0.9/trainer\ntext"},
       {"no stamp, and a colon in the text", "<13>RuntimeError: CUDA error",
        "unlabelled||-1|10.0.0.9/peer\nRuntimeError: CUDA error"},
