@@ -1,5 +1,7 @@
 #include "doors/syslog.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -13,6 +15,8 @@ namespace faultline {
 namespace {
 
 constexpr std::string_view kKernel = "kernel";
+constexpr std::array<std::string_view, 12> kMonths{"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                                   "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
 constexpr int kFacilities = 24;
 constexpr int kSeverities = 8;
 
@@ -27,6 +31,7 @@ struct SyslogRecord {
   std::optional<SyslogTime> time;
   std::string_view host;
   std::string_view program;
+  std::string_view perhaps_host;  // a host, or the first word of the text
   std::vector<std::pair<std::string_view, std::string>> labels;
   std::string_view text;
 };
@@ -95,8 +100,6 @@ std::optional<Timestamp> with_year_of_receipt(std::chrono::month_day day,
 }
 
 std::optional<std::chrono::month> take_month_name(std::string_view& rest) {
-  constexpr std::array<std::string_view, 12> kMonths{"Jan", "Feb", "Mar", "Apr", "May", "Jun",
-                                                     "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
   const auto* const month = std::ranges::find(kMonths, rest.substr(0, 3));
   if (month == kMonths.end()) return std::nullopt;
   rest.remove_prefix(3);
@@ -189,11 +192,14 @@ bool take_structured_data(std::string_view& rest, SyslogRecord& record) {
   return true;
 }
 
+// "-" says that a field is not known.
+std::string_view unless_nil(std::string_view field) { return field == "-" ? "" : field; }
+
+// What is not exactly of this form may be a text that begins with a number.
 // 1 2026-03-05T02:47:11.003Z gpu-3 app procid msgid [id name="value"] text
 bool read_rfc5424(std::string_view rest, SyslogRecord& record) {
   constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
-  const auto version = take_digits(rest, 3);
-  if (!version || *version == 0 || !take_char(rest, ' ')) return false;
+  if (!record.facility || take_field(rest) != "1") return false;
   std::optional<SyslogTime> time;
   if (rest.starts_with("- ")) {
     take_field(rest);
@@ -201,13 +207,15 @@ bool read_rfc5424(std::string_view rest, SyslogRecord& record) {
     time = take_iso_time(rest);
     if (!time) return false;
   }
+  const std::string_view host = take_field(rest);
+  const std::string_view program = take_field(rest);
+  const std::string_view process = take_field(rest);
+  const std::string_view kind = take_field(rest);
+  if (host.empty() || program.empty() || process.empty() || kind.empty()) return false;
+  if (!take_structured_data(rest, record)) return false;
   record.time = time;
-  const auto value_of = [](std::string_view field) { return field == "-" ? "" : field; };
-  record.host = value_of(take_field(rest));
-  record.program = value_of(take_field(rest));
-  take_field(rest);  // the process
-  take_field(rest);  // the kind of message
-  take_structured_data(rest, record);
+  record.host = unless_nil(host);
+  record.program = unless_nil(program);
   if (rest.starts_with(kByteOrderMark)) rest.remove_prefix(kByteOrderMark.size());
   record.text = rest;
   return true;
@@ -219,6 +227,14 @@ bool consists_of_name(std::string_view word, std::string_view others) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
            others.find(c) != std::string_view::npos;
   });
+}
+
+// No numbers: each text may begin with another one.
+bool may_be_host(std::string_view word) {
+  constexpr std::size_t kLongest = 64;
+  const bool has_letter = std::ranges::any_of(
+      word, [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); });
+  return has_letter && word.size() <= kLongest && word != kKernel && consists_of_name(word, ".-_");
 }
 
 struct SyslogTag {
@@ -242,6 +258,14 @@ std::optional<SyslogTag> tag_in(std::string_view word) {
   return tag;
 }
 
+// "NOTICE ", which switches write between host and program.
+void take_level(std::string_view& rest) {
+  constexpr std::array<std::string_view, 10> kLevels{"EMERG", "ALERT",   "CRIT",   "ERR",  "ERROR",
+                                                     "WARN",  "WARNING", "NOTICE", "INFO", "DEBUG"};
+  std::string_view behind = rest;
+  if (std::ranges::find(kLevels, take_field(behind)) != kLevels.end()) rest = behind;
+}
+
 // "gpu-3 kernel: text", "kernel: text". A word is the host only if what follows it proves that: the
 // first word of a text must not be taken for one.
 void take_host_and_tag(std::string_view rest, SyslogRecord& record) {
@@ -255,16 +279,20 @@ void take_host_and_tag(std::string_view rest, SyslogRecord& record) {
   if (!consists_of_name(first, ".-_:")) return;
   // "%LINK-3-UPDOWN:" is what a switch says, not who says it.
   if (rest.starts_with('%')) {
-    record.host = first;
+    record.host = unless_nil(first);
     record.text = rest;
     return;
   }
   std::string_view behind = rest;
+  take_level(behind);
   if (const auto tag = tag_in(take_field(behind))) {
-    record.host = first;
+    record.host = unless_nil(first);
     record.program = tag->program;
     record.text = behind;
+    return;
   }
+  const std::string_view word = first.substr(0, first.find(':'));
+  if (may_be_host(word)) record.perhaps_host = word;
 }
 
 // [stamp] [host] [tag:] text
@@ -288,12 +316,38 @@ bool is_of_kernel(const SyslogRecord& record) {
   return record.program.empty() && record.facility == 0 && !record.text.starts_with('%');
 }
 
+// "swss#orchagent": a container of SONiC and a program in it.
+bool is_of_switch(const SyslogRecord& record) {
+  return record.program.find('#') != std::string_view::npos && record.time && !record.host.empty();
+}
+
+// As syslog writes it to a file, with the year: the rules for switches need host and tag.
+std::string line_of_switch(const SyslogRecord& record) {
+  const auto& [at, has_zone] = *record.time;
+  const std::string line = fmt::format("{} {}: {}", record.host, record.program, record.text);
+  if (has_zone) {
+    std::string stamp = to_rfc3339(at);
+    stamp.replace(stamp.size() - 1, 1, "+00:00");
+    return stamp + " " + line;
+  }
+  using namespace std::chrono;
+  const auto day = floor<days>(at);
+  const year_month_day date{day};
+  const hh_mm_ss time{at - day};
+  return fmt::format("{} {} {:2} {:02}:{:02}:{:02}.{:06} {}", static_cast<int>(date.year()),
+                     kMonths[static_cast<unsigned>(date.month()) - 1],
+                     static_cast<unsigned>(date.day()), time.hours().count(),
+                     time.minutes().count(), time.seconds().count(), time.subseconds().count(),
+                     line);
+}
+
 }  // namespace
 
 // A stamp of RFC 3164 has no year and no zone. A line of /var/log/messages keeps it as it is, and
 // the name of its program before the text; but behind such a name, most of what tools print would
 // not be read. So the door adds the year, and no zone: readers then know that the hour may be off.
 void read_syslog(std::string_view text, Timestamp received, RecordVisitor& visitor) {
+  while (text.ends_with('\0')) text.remove_suffix(1);  // some senders end a message so
   SyslogRecord record;
   record.facility = take_facility(text);
   if (!read_rfc5424(text, record)) read_rfc3164(text, received, record);
@@ -302,8 +356,14 @@ void read_syslog(std::string_view text, Timestamp received, RecordVisitor& visit
   visitor.label("host", record.host);
   if (of_kernel || record.program != kKernel)
     visitor.label("appname", of_kernel ? kKernel : record.program);
+  // A relay sends what many hosts say. In one source, readers would take the first host that a line
+  // names for that of all lines. So the word is a part of the source's name, whatever it is.
+  if (record.facility && !of_kernel && record.program.empty() && record.host.empty())
+    visitor.label("appname", record.perhaps_host);
   if (!record.time && of_kernel)
     visitor.message(std::nullopt, "kernel: " + std::string(record.text));
+  else if (is_of_switch(record))
+    visitor.message(std::nullopt, line_of_switch(record));
   else if (record.time && !record.time->has_zone)
     visitor.message_at_local_time(record.time->at, record.text);
   else

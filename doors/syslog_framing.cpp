@@ -8,7 +8,7 @@ namespace faultline {
 namespace {
 
 // A count has at most so many digits; a longer row of digits begins a line.
-constexpr std::size_t kMostDigits = 10;
+constexpr std::size_t kMostDigits = 8;
 
 constexpr char kTlsHandshake = 0x16;
 
@@ -64,20 +64,23 @@ SyslogFraming::Found SyslogFraming::next(std::string_view& bytes, std::string_vi
 }
 
 // Decides how the message is framed; false: more bytes are needed for that. A count is a number, a
-// blank and the '<' of the message, which is left where it is. In a line, what looked like a count
-// is its beginning.
+// blank, and then the message, which begins with '<' and a digit: "900 <unfinished>" is a line. In
+// a line, what looked like a count is its beginning.
 bool SyslogFraming::read_head(std::string_view& bytes) {
   while (!bytes.empty()) {
     const char c = bytes.front();
     const bool has_blank = held_.ends_with(' ');
+    const bool has_bracket = held_.ends_with('<');
     const bool may_go_on =
-        !has_blank && (is_digit(c) ? held_.size() < kMostDigits && (c != '0' || !held_.empty())
-                                   : c == ' ' && !held_.empty());
+        !has_bracket && (has_blank     ? c == '<'
+                         : is_digit(c) ? held_.size() < kMostDigits && (c != '0' || !held_.empty())
+                                       : c == ' ' && !held_.empty());
     if (!may_go_on) {
-      state_ = has_blank && c == '<' ? State::counted : State::line;
+      state_ = has_bracket && is_digit(c) ? State::counted : State::line;
       if (state_ == State::counted) {
         std::from_chars(held_.data(), held_.data() + held_.size(), left_);
-        held_.clear();
+        held_ = "<";
+        --left_;
       }
       seen_ = held_.size();
       return true;

@@ -1,6 +1,12 @@
 #include "http/batch_store.h"
 
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
 #include <algorithm>
+#include <exception>
 #include <set>
 #include <utility>
 
@@ -15,9 +21,6 @@ namespace {
 constexpr std::chrono::milliseconds kLook{200};
 constexpr std::chrono::seconds kBeforeNextAttempt{1};
 constexpr std::chrono::minutes kBetweenComplaints{1};
-// How often a source that another connection writes to is tried again; then its lines go to another
-// one, with a number behind the name.
-constexpr int kMostPatience = 3;
 
 }  // namespace
 
@@ -28,9 +31,9 @@ asio::awaitable<void> BatchStore::store(const MessageBatch& batch) {
     rests.push_back({.destination = &destination, .lines = lines.text, .messages = lines.messages});
     jobs.insert(destination.job);
   }
-  for (int attempt = 1;; ++attempt) {
+  for (;;) {
     const bool is_last = stopping_;
-    for (Rest& rest : rests) co_await begin(rest, attempt <= kMostPatience);
+    for (Rest& rest : rests) co_await begin(rest);
     for (Rest& rest : rests) co_await settle(rest);
     std::erase_if(rests, [](const Rest& rest) { return rest.lines.empty(); });
     if (rests.empty()) break;
@@ -38,26 +41,61 @@ asio::awaitable<void> BatchStore::store(const MessageBatch& batch) {
       for (Rest& rest : rests) lose(rest, SyslogLoss::shutdown);
       break;
     }
-    co_await wakeup_->wait(steady_now() + kBeforeNextAttempt);
+    co_await pause();
   }
-  const std::vector<std::string> all(jobs.begin(), jobs.end());
-  co_await judge_jobs_of_door(all, services_, threads_);
+  for (const std::string& job : jobs) judge_beside(job);
 }
 
-// `may_wait`: for a source that another connection writes to.
-asio::awaitable<void> BatchStore::begin(Rest& rest, bool may_wait) {
+// Not with wakeup_, which others signal all the time.
+asio::awaitable<void> BatchStore::pause() {
+  if (stopping_) co_return;
+  pause_.expires_after(kBeforeNextAttempt);
+  co_await pause_.async_wait(asio::as_tuple(asio::use_awaitable));
+}
+
+void BatchStore::stop() {
+  stopping_ = true;
+  pause_.cancel();
+}
+
+// A job that takes long to judge, or is read again, must not keep the messages of others waiting.
+// When the server ends, the next one judges.
+void BatchStore::judge_beside(const std::string& job) {
+  if (stopping_) return;
+  asio::post(threads_.answering(job), [&services = services_, job] {
+    if (services.jobs.is_stopping()) return;
+    try {
+      services.jobs.reconcile_soon(job);
+    } catch (const std::exception& error) {
+      say(LogLevel::error, "not-judged", "a job that got messages could not be judged",
+          {{"job", job}, {"why", error.what()}});
+    }
+  });
+}
+
+// What fails leaves the lines for the next attempt.
+asio::awaitable<void> BatchStore::begin(Rest& rest) {
+  rest.lease = nullptr;
+  try {
+    co_await try_to_begin(rest);
+  } catch (const std::exception& error) {
+    complain(error.what());
+  }
+}
+
+asio::awaitable<void> BatchStore::try_to_begin(Rest& rest) {
   if (const auto why = co_await prepare_job_of_door(rest.destination->job, services_, threads_)) {
     lose(rest, SyslogLoss::refused);
     co_return;
   }
   rest.taken = {};
+  rest.from_offset = UINT64_MAX;
+  rest.tracker = std::make_shared<CommitTracker>([wakeup = wakeup_] { wakeup->signal(); });
   Source source = source_of(*rest.destination);
-  OpenSources& open = services_.jobs.open_sources();
-  rest.lease = may_wait ? open.take_if_free(source.job, source.name, [] {})
-                        : open.take_free(source.job, source.name, [] {});
+  // If another connection writes to the source, the lines go to one with a number behind the name.
+  rest.lease = services_.jobs.open_sources().take_free(source.job, source.name, [] {});
   if (rest.lease == nullptr) co_return;
   source.name = rest.lease->name();
-  rest.tracker = std::make_shared<CommitTracker>([wakeup = wakeup_] { wakeup->signal(); });
   auto take = [&] {
     try {
       const auto known = services_.jobs.settled_source(source.job, source.name);
@@ -65,7 +103,8 @@ asio::awaitable<void> BatchStore::begin(Rest& rest, bool may_wait) {
       rest.taken =
           take_door_lines(source, BodyStart{.offset = rest.from_offset}, rest.lines,
                           most_weight_of(rest.lines.size()), rest.lease, rest.tracker, services_);
-    } catch (const StoreError&) {
+    } catch (const std::exception&) {
+      // Some of it may be on its way to the disk.
       rest.taken.problem = store_problem(std::current_exception());
     }
   };
@@ -98,14 +137,17 @@ void BatchStore::take_off_what_is_durable(Rest& rest) {
     const std::uint64_t durable = end - std::min(end, rest.from_offset);
     rest.lines.remove_prefix(
         static_cast<std::size_t>(std::min<std::uint64_t>(durable, rest.lines.size())));
-  } catch (const StoreError&) {
+  } catch (const std::exception&) {
     // Nothing is known to be durable. If some of it is, it will be there twice.
   }
+  if (problem) complain(problem->detail);
+}
+
+void BatchStore::complain(std::string_view why) {
   const SteadyTime now = steady_now();
-  if (!problem || now - said_ < kBetweenComplaints) return;
+  if (now - said_.load() < kBetweenComplaints) return;
   said_ = now;
-  say(LogLevel::error, "syslog-waits", "messages wait until the store takes them",
-      {{"why", problem->detail}});
+  say(LogLevel::error, "syslog-waits", "messages wait until the store takes them", {{"why", why}});
 }
 
 void BatchStore::lose(Rest& rest, SyslogLoss why) {

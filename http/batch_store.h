@@ -2,10 +2,14 @@
 // store refuses now it is given again later.
 #pragma once
 
+#include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
+#include <boost/asio/steady_timer.hpp>
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -20,15 +24,16 @@ namespace faultline {
 
 class BatchStore {
  public:
-  // `wakeup`: what the coroutine that calls store() sleeps on.
-  BatchStore(Services& services, Threads& threads, std::shared_ptr<Wakeup> wakeup)
-      : services_(services), threads_(threads), wakeup_(std::move(wakeup)) {}
+  // On `strand`. `wakeup`: what the coroutine that calls store() sleeps on.
+  BatchStore(const boost::asio::any_io_executor& strand, Services& services, Threads& threads,
+             std::shared_ptr<Wakeup> wakeup)
+      : services_(services), threads_(threads), wakeup_(std::move(wakeup)), pause_(strand) {}
 
   // Returns when all is durable, or will never be.
   boost::asio::awaitable<void> store(const MessageBatch& batch);
 
   // The server ends: what the store does not take at once is lost, and counted.
-  void stop() { stopping_ = true; }
+  void stop();
 
  private:
   // Lines of one source that are not durable yet.
@@ -43,16 +48,21 @@ class BatchStore {
     DoorLinesTaken taken;
   };
 
-  boost::asio::awaitable<void> begin(Rest& rest, bool may_wait);
+  boost::asio::awaitable<void> begin(Rest& rest);
+  boost::asio::awaitable<void> try_to_begin(Rest& rest);
   boost::asio::awaitable<void> settle(Rest& rest);
   void take_off_what_is_durable(Rest& rest);
   void lose(Rest& rest, SyslogLoss why);
+  void complain(std::string_view why);
+  boost::asio::awaitable<void> pause();
+  void judge_beside(const std::string& job);
 
   Services& services_;
   Threads& threads_;
   std::shared_ptr<Wakeup> wakeup_;
+  boost::asio::steady_timer pause_;  // between two attempts
   bool stopping_ = false;
-  SteadyTime said_{};
+  std::atomic<SteadyTime> said_{SteadyTime{}};
 };
 
 }  // namespace faultline

@@ -18,7 +18,8 @@
 
 namespace faultline {
 
-// Reads the job if it is not in memory. Returns why it takes no messages, and never will.
+// Reads the job if it is not in memory, unless the server ends. Returns why it takes no messages,
+// and never will.
 boost::asio::awaitable<std::optional<Problem>> prepare_job_of_door(const std::string& job,
                                                                    Services& services,
                                                                    Threads& threads);
@@ -39,7 +40,7 @@ DoorLinesTaken take_door_lines(Source source, BodyStart start, std::string_view 
                                std::uint64_t most_weight, std::shared_ptr<SourceLease> lease,
                                std::shared_ptr<CommitTracker> tracker, Services& services);
 
-// Judges the jobs that got lines.
+// Judges the jobs that got lines. When the server ends, the next one does.
 boost::asio::awaitable<void> judge_jobs_of_door(const std::vector<std::string>& jobs,
                                                 Services& services, Threads& threads);
 

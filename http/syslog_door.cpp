@@ -70,7 +70,7 @@ class SyslogDoor::Impl {
         acceptor_(strand_),
         wakeup_(std::make_shared<Wakeup>(strand_)),
         basket_(defaults_for(services)),
-        store_(services, threads, wakeup_),
+        store_(strand_, services, threads, wakeup_),
         connections_(options.max_connections) {
     listen(options);
   }
@@ -213,6 +213,8 @@ class SyslogDoor::Impl {
         refuse(*connection, SyslogRefusal::no_syslog, "syslog", framing.why());
         co_return;
       }
+      // One that goes on and on is not waited for.
+      if (end_by && steady_now() >= *end_by) break;
     }
     auto finish = [&] {
       std::string_view message;
@@ -258,16 +260,30 @@ class SyslogDoor::Impl {
   asio::awaitable<void> receive_datagrams() {
     ++senders_;
     for (int rounds = 0; rounds < kMostLastRounds;) {
-      if (!stopping_) co_await datagrams_->wait();
-      const std::vector<Datagram> datagrams = datagrams_->take(kDatagramsAtOnce);
-      if (stopping_ && datagrams.empty()) break;
       if (stopping_) ++rounds;
-      auto take = [&] { take_datagrams(datagrams); };
-      co_await offload(turn_, take);
-      services_.metrics.count_lost_syslog(SyslogLoss::kernel, datagrams_->take_dropped());
+      try {
+        if (!co_await receive_some()) break;
+      } catch (const std::exception& error) {
+        say_failed(error);
+      }
     }
     datagrams_->close();
     --senders_;
+  }
+
+  // False: the server stops, and there are none.
+  asio::awaitable<bool> receive_some() {
+    if (!stopping_) co_await datagrams_->wait();
+    const std::vector<Datagram> datagrams = datagrams_->take(kDatagramsAtOnce);
+    if (stopping_ && datagrams.empty()) co_return false;
+    auto take = [&] { take_datagrams(datagrams); };
+    co_await offload(turn_, take);
+    services_.metrics.count_lost_syslog(SyslogLoss::kernel, datagrams_->take_dropped());
+    co_return true;
+  }
+
+  static void say_failed(const std::exception& error) {
+    say(LogLevel::error, "syslog-failed", "messages could not be taken", {{"why", error.what()}});
   }
 
   // In the basket's turn.
@@ -284,19 +300,26 @@ class SyslogDoor::Impl {
   }
 
   asio::awaitable<void> store_batches() {
-    std::unique_ptr<MessageBatch> batch;
-    auto take = [&] { batch = basket_.take(); };
     for (bool is_last = false; !is_last;) {
       is_last = stopping_ && senders_ == 0;
-      if (!is_last) co_await wakeup_->wait(steady_now() + kGather);
-      if (!services_.jobs.ready() && !is_last) continue;
-      co_await offload(turn_, take);
-      if (batch) {
-        for (const auto& connection : connections_.all()) connection->wake();
-        co_await store_one(*batch);
+      try {
+        if (!is_last) co_await wakeup_->wait(steady_now() + kGather);
+        // When the server stops, those who wait for room must find some.
+        if (services_.jobs.ready() || stopping_) co_await store_next();
+      } catch (const std::exception& error) {
+        say_failed(error);
       }
       tell_of_losses(is_last);
     }
+  }
+
+  asio::awaitable<void> store_next() {
+    std::unique_ptr<MessageBatch> batch;
+    auto take = [&] { batch = basket_.take(); };
+    co_await offload(turn_, take);
+    if (!batch) co_return;
+    for (const auto& connection : connections_.all()) connection->wake();
+    co_await store_one(*batch);
   }
 
   asio::awaitable<void> store_one(const MessageBatch& batch) {
@@ -307,8 +330,9 @@ class SyslogDoor::Impl {
       else
         services_.metrics.count_lost_syslog(SyslogLoss::shutdown, batch.lines.messages());
     } catch (const std::exception& error) {
+      services_.metrics.count_lost_syslog(SyslogLoss::refused, batch.lines.messages());
       say(LogLevel::error, "syslog-failed", "messages could not be stored",
-          {{"why", error.what()}});
+          {{"messages", batch.lines.messages()}, {"why", error.what()}});
       failed = true;
     }
     if (failed) co_await wakeup_->wait(steady_now() + kRetryStore);

@@ -277,8 +277,11 @@ class LiveJobs::Underway {
 
 void LiveJobs::commit(Commit commit, std::function<void(std::exception_ptr)> done) {
   // Reads the job first: if it were read later, it might already include this commit, which would
-  // then be folded a second time. A job that somebody holds stays in memory.
-  const std::shared_ptr<Job> job = find_or_add(commit.source.job);
+  // then be folded a second time. A job that somebody holds stays in memory. A server that ends
+  // reads no more jobs: the next one finds the commit on the disk.
+  std::shared_ptr<Job> job = is_stopping() ? known(commit.source.job) : nullptr;
+  const bool is_for_next_server = job && !job->is_read;
+  if (!is_for_next_server) job = find_or_add(commit.source.job);
   const SteadyTime begun = steady_now();
   const std::size_t kept_lines = commit.kept_lines.size();
   auto underway = std::make_shared<Underway>(*this, commit.source);
@@ -286,18 +289,23 @@ void LiveJobs::commit(Commit commit, std::function<void(std::exception_ptr)> don
     underway->end();
     done(failure);
   };
-  store_.submit(std::move(commit),
-                [this, begun, kept_lines, job, underway, ended = std::move(ended)](
-                    const std::shared_ptr<const Commit>& saved, std::exception_ptr failure) {
-                  metrics_.count_commit(steady_now() - begun, failure != nullptr);
-                  underway->leave();
-                  if (failure) {
-                    ended(failure);
-                    return;
-                  }
-                  metrics_.count_batch(saved->batch, kept_lines);
-                  fold(job, saved, ended);
-                });
+  store_.submit(
+      std::move(commit),
+      [this, begun, kept_lines, job, is_for_next_server, underway, ended = std::move(ended)](
+          const std::shared_ptr<const Commit>& saved, std::exception_ptr failure) {
+        metrics_.count_commit(steady_now() - begun, failure != nullptr);
+        underway->leave();
+        if (failure) {
+          ended(failure);
+          return;
+        }
+        metrics_.count_batch(saved->batch, kept_lines);
+        if (is_for_next_server) {
+          ended(nullptr);
+          return;
+        }
+        fold(job, saved, ended);
+      });
 }
 
 // A commit that cannot be folded is safe on the disk all the same, and the job is read from there

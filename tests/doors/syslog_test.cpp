@@ -54,8 +54,19 @@ TEST(Syslog, IsReadInEachOfItsForms) {
        "llama|gpu-4|-1|gpu-4/t\ntext"},
       {"elements without values", "<14>1 - gpu-3 t - - [a][b@7] text",
        "unlabelled|gpu-3|-1|gpu-3/t\ntext"},
-      {"structured data that has no end is text", R"(<14>1 - gpu-3 t - - [a b="c text)",
-       "unlabelled|gpu-3|-1|gpu-3/t\n[a b=\"c text"},
+      {"structured data that has no end", R"(<14>1 - gpu-3 t - - [a b="c text)",
+       "unlabelled||-1|10.0.0.9/peer\n1 - gpu-3 t - - [a b=\"c text"},
+      {"a number before a text", "<13>7 - GPU 3 fell off: the bus is gone",
+       "unlabelled||-1|10.0.0.9/peer\n7 - GPU 3 fell off: the bus is gone"},
+      {"a number before a text without a priority", "3 - retry connect to host gpu-14 failed",
+       "unlabelled||-1|10.0.0.9/peer\n3 - retry connect to host gpu-14 failed"},
+      {"a version and no priority", "1 - gpu-3 t - - - text",
+       "unlabelled||-1|10.0.0.9/peer\n1 - gpu-3 t - - - text"},
+      {"fields that are missing", "<13>1 - - drops on port",
+       "unlabelled||-1|10.0.0.9/peer\n1 - - drops on port"},
+      {"fields that are empty", "<13>1 - gpu-3  - - - text",
+       "unlabelled||-1|10.0.0.9/peer\n1 - gpu-3  - - - text"},
+      {"NUL at the end", "<13>trainer[7]: text\0\0"sv, "unlabelled||-1|10.0.0.9/trainer\ntext"},
       {"no text", "<14>1 2026-03-05T02:47:11Z gpu-3 t - - -",
        "unlabelled|gpu-3|-1|gpu-3/t\n2026-03-05T02:47:11Z stdout F "},
       {"several lines", "<14>1 2026-03-05T02:47:11Z gpu-3 t - - - Traceback:\n  File \"a\"\n",
@@ -91,16 +102,34 @@ TEST(Syslog, IsReadInEachOfItsForms) {
        "unlabelled||-1|10.0.0.9/trainer\n2026-03-05T02:47:11 stdout F step 7"},
       {"no host and no tag: the text stays whole",
        "<13>Mar  5 02:47:11 node0:1000:2000 [0] NCCL INFO x",
-       "unlabelled||-1|10.0.0.9/peer\n2026-03-05T02:47:11 stdout F node0:1000:2000 [0] NCCL INFO "
+       "unlabelled||-1|10.0.0.9/node0\n2026-03-05T02:47:11 stdout F node0:1000:2000 [0] NCCL INFO "
        "x"},
       {"words that are no tag", "<13>Mar  5 02:47:11 CUDA error in step 7: stop",
-       "unlabelled||-1|10.0.0.9/peer\n2026-03-05T02:47:11 stdout F CUDA error in step 7: stop"},
+       "unlabelled||-1|10.0.0.9/CUDA\n2026-03-05T02:47:11 stdout F CUDA error in step 7: stop"},
+      {"a host and a tag without a colon",
+       "<133>Mar  5 02:47:11 node-3 kmsg NVRM: Xid (PCI:0000:3b:00): 79",
+       "unlabelled||-1|10.0.0.9/node-3\n"
+       "2026-03-05T02:47:11 stdout F node-3 kmsg NVRM: Xid (PCI:0000:3b:00): 79"},
+      {"a number in the place of a host", "<13>Mar  5 02:47:11 17 is odd",
+       "unlabelled||-1|10.0.0.9/peer\n2026-03-05T02:47:11 stdout F 17 is odd"},
+      {"a host that is not known", "<13>Mar  5 02:47:11 - trainer[7]: step 7",
+       "unlabelled||-1|10.0.0.9/trainer\n2026-03-05T02:47:11 stdout F step 7"},
       {"a tag that rsyslog cut", "<13>Mar  5 02:47:11 gpu-3 my-program-whose-name-is-so-long text",
        "unlabelled|gpu-3|-1|gpu-3/my-program-whose-name-is-so-long\n"
        "2026-03-05T02:47:11 stdout F text"},
       {"a switch", "<187>Mar  5 02:47:11 leaf-3 %LINK-3-UPDOWN: Interface Ethernet1/7 down",
        "unlabelled|leaf-3|-1|leaf-3/peer\n"
        "2026-03-05T02:47:11 stdout F %LINK-3-UPDOWN: Interface Ethernet1/7 down"},
+      {"a switch that writes levels",
+       "<28>Mar  5 02:47:11 leaf-8 NOTICE swss#orchagent: :- Port Ethernet0 down",
+       "unlabelled|leaf-8|-1|leaf-8/swss#orchagent\n"
+       "2026 Mar  5 02:47:11.000000 leaf-8 swss#orchagent: :- Port Ethernet0 down"},
+      {"the same without a level, in another form",
+       "<28>2026-03-05T02:47:11.5Z leaf-8 swss#orchagent: :- Port Ethernet0 down",
+       "unlabelled|leaf-8|-1|leaf-8/swss#orchagent\n"
+       "2026-03-05T02:47:11.500+00:00 leaf-8 swss#orchagent: :- Port Ethernet0 down"},
+      {"a level before the kernel's tag", "Mar  5 02:47:11 leaf-7 WARNING kernel: [1.2] NVRM: Xid",
+       "unlabelled|leaf-7|-1|leaf-7/kernel\n2026-03-05T02:47:11 leaf-7 kernel: [1.2] NVRM: Xid"},
       {"no stamp", "<13>trainer[7]: text", "unlabelled||-1|10.0.0.9/trainer\ntext"},
       {"no stamp, and a colon in the text", "<13>RuntimeError: CUDA error",
        "unlabelled||-1|10.0.0.9/peer\nRuntimeError: CUDA error"},
@@ -169,6 +198,10 @@ TEST(SyslogFraming, FindsMessagesHoweverTheBytesAreCut) {
        "12 monkeys\n5\n7 \n2026-03-05 x\n05 <13>a\n12345678901 <13>b\n",
        {"12 monkeys", "5", "7 ", "2026-03-05 x", "05 <13>a", "12345678901 <13>b"}},
       {"a number at the end", "17", {"17"}},
+      {"a number before what is no priority",
+       "900 <unfinished ...>\n9 <\n123456789 <13>a\n5 <13>b<13>c\n",
+       {"900 <unfinished ...>", "9 <", "123456789 <13>a", "<13>b", "<13>c"}},
+      {"a count of one", "1 <13>a\n", {"<", "13>a"}},
       {"nothing between", "\n\r\n\0\0\n<13>a\0<13>b\0"sv, {"<13>a", "<13>b"}},
       {"NUL within a count", "6 <13>\0a"sv, {"<13>\0a"s}},
       {"HTTP later on is a text", "<13>a\nGET / HTTP/1.1\n", {"<13>a", "GET / HTTP/1.1"}},
@@ -205,7 +238,7 @@ TEST(SyslogFraming, RecognisesWhatIsNoSyslog) {
     EXPECT_EQ(why("\x16\x03\x01\x02\x00\x01"sv), "the client speaks TLS");
     EXPECT_EQ(why("GET /metrics HTTP/1.1\r\nHost: x\r\n"), "the client speaks HTTP");
     EXPECT_EQ(why("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), "the client speaks HTTP");
-    EXPECT_EQ(why("9999999999 <13>a\n"), "a message has no end");
+    EXPECT_EQ(why("99999999 <13>a\n"), "a message has no end");
   }
   for (const std::size_t piece : {std::size_t{4096}, std::size_t{100} << 20}) {
     const Framed found = framed(endless + "\n<13>a\n", piece);

@@ -9,10 +9,12 @@
 #include <unistd.h>
 
 #include <boost/json.hpp>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -30,6 +32,7 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
+using namespace std::literals;
 
 constexpr const char* kXid =
     "NVRM: Xid (PCI:0000:3b:00): 79, pid=812, name=python, GPU has fallen off the bus.";
@@ -178,6 +181,39 @@ TEST(SyslogDoor, WritesBesideASourceThatAnotherConnectionHolds) {
   server.await_text("/api/v1/sources?job=llama", "gpu-3/trainer#2");
 }
 
+TEST(SyslogDoor, DoesNotWaitForASourceThatAnotherConnectionHolds) {
+  constexpr auto kPauseOfStore = std::chrono::seconds{1};
+  const SyslogServer server;
+  RawClient holder(server.process->port());
+  holder.say(
+      "PUT /api/v1/ingest?job=llama&source=gpu-3/trainer HTTP/1.1\r\nHost: localhost\r\n"
+      "Transfer-Encoding: chunked\r\n\r\n6\r\nfirst\n\r\n");
+  server.await_text("/api/v1/sources?job=llama", R"("lines":1,)");
+  const auto begun = std::chrono::steady_clock::now();
+  for (int i = 1; i <= 4; ++i) {
+    RawClient(server.syslog_port).say(message_of("llama", "second") + "\n");
+    server.await_text("/api/v1/sources?job=llama", fmt::format(R"("lines":{0},)", i));
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, 3 * kPauseOfStore);
+}
+
+TEST(SyslogDoor, StopsAlthoughAClientKeepsSending) {
+  SyslogServer server;
+  RawClient client(server.syslog_port);
+  client.say(message_of("llama", "first") + "\n");
+  server.await_text("/api/v1/sources?job=llama", R"("lines":1,)");
+  const auto begun = std::chrono::steady_clock::now();
+  const auto since = [begun] { return std::chrono::steady_clock::now() - begun; };
+  std::thread sender([&] {
+    const std::string message = message_of("llama", "more") + "\n";
+    while (since() < 20s && client.say(message)) std::this_thread::sleep_for(1ms);
+  });
+  server.process->ask_to_stop();
+  EXPECT_EQ(server.process->wait_for_end(), 0);
+  EXPECT_LT(since(), 15s);
+  sender.join();
+}
+
 TEST(SyslogDoor, KeepsMessagesUntilTheStoreTakesThemAndSaysWhatItLost) {
   SyslogServer server({"--min-free", "1000000TB"});
   RawClient client(server.syslog_port);
@@ -197,7 +233,7 @@ TEST(SyslogDoor, ClosesConnectionsThatAreNoSyslogAndSaysSoOnce) {
   std::uint64_t closed = 0;
   for (const std::string& bytes :
        {std::string("\x16\x03\x01\x02\x00", 5), std::string("GET / HTTP/1.1\r\n"),
-        std::string("9999999999 <13>"), no_end}) {
+        std::string("99999999 <13>"), no_end}) {
     RawClient client(server.syslog_port);
     client.say(bytes);
     client.hears_the_end();
