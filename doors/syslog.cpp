@@ -295,6 +295,34 @@ void take_host_and_tag(std::string_view rest, SyslogRecord& record) {
   if (may_be_host(word)) record.perhaps_host = word;
 }
 
+// ": 2025 Nov 28 22:00:01 UTC: %ETHPORT-5-IF_DOWN: text", behind a number or a host, maybe:
+// switches of Cisco.
+bool read_switch(std::string_view rest, Timestamp received, SyslogRecord& record) {
+  using namespace std::chrono;
+  if (!record.facility) return false;
+  take_digits(rest, 9);
+  if (take_char(rest, ':') && !take_char(rest, ' ')) return false;
+  std::string_view host;
+  const std::size_t end = rest.find(": ");
+  if (end != std::string_view::npos && may_be_host(rest.substr(0, end))) {
+    host = rest.substr(0, end);
+    rest.remove_prefix(end + 2);
+  }
+  const auto year_of = take_digits(rest, 4);
+  if (year_of && !take_char(rest, ' ')) return false;
+  // Stamps are taken to be at most a day later than their receipt.
+  if (year_of) received = sys_days{year{*year_of} / December / 31} - microseconds{1};
+  auto time = take_bsd_time(rest, received);
+  if (!time) return false;
+  const std::string_view zone = take_field(rest);
+  if (!zone.ends_with(':') || !rest.starts_with('%')) return false;
+  time->has_zone = zone == "UTC:";
+  record.time = time;
+  record.host = host;
+  record.text = rest;
+  return true;
+}
+
 // [stamp] [host] [tag:] text
 void read_rfc3164(std::string_view rest, Timestamp received, SyslogRecord& record) {
   record.time = take_iso_time(rest);
@@ -350,7 +378,8 @@ void read_syslog(std::string_view text, Timestamp received, RecordVisitor& visit
   while (text.ends_with('\0')) text.remove_suffix(1);  // some senders end a message so
   SyslogRecord record;
   record.facility = take_facility(text);
-  if (!read_rfc5424(text, record)) read_rfc3164(text, received, record);
+  if (!read_rfc5424(text, record) && !read_switch(text, received, record))
+    read_rfc3164(text, received, record);
   const bool of_kernel = is_of_kernel(record);
   for (const auto& [name, value] : record.labels) visitor.label(name, value);
   visitor.label("host", record.host);

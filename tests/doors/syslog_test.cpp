@@ -130,6 +130,14 @@ TEST(Syslog, IsReadInEachOfItsForms) {
        "2026-03-05T02:47:11.500+00:00 leaf-8 swss#orchagent: :- Port Ethernet0 down"},
       {"a level before the kernel's tag", "Mar  5 02:47:11 leaf-7 WARNING kernel: [1.2] NVRM: Xid",
        "unlabelled|leaf-7|-1|leaf-7/kernel\n2026-03-05T02:47:11 leaf-7 kernel: [1.2] NVRM: Xid"},
+      {"a switch of Cisco",
+       "<187>: 2025 Nov 28 22:00:01 UTC: %ETHPORT-5-IF_DOWN: Ethernet1/5 is down",
+       "unlabelled||-1|10.0.0.9/peer\n"
+       "2025-11-28T22:00:01Z stdout F %ETHPORT-5-IF_DOWN: Ethernet1/5 is down"},
+      {"the same with a number, its name and another zone",
+       "<187>29: leaf-4: 2025 Dec 31 23:59:59.5 CET: %ETHPORT-5-IF_DOWN: Ethernet1/5 is down",
+       "unlabelled|leaf-4|-1|leaf-4/peer\n"
+       "2025-12-31T23:59:59.500 stdout F %ETHPORT-5-IF_DOWN: Ethernet1/5 is down"},
       {"no stamp", "<13>trainer[7]: text", "unlabelled||-1|10.0.0.9/trainer\ntext"},
       {"no stamp, and a colon in the text", "<13>RuntimeError: CUDA error",
        "unlabelled||-1|10.0.0.9/peer\nRuntimeError: CUDA error"},
