@@ -246,7 +246,8 @@ void ShipAgent::find() {
 // stream that went before.
 bool ShipAgent::belongs_to_others(const std::string& path, Entry& entry) {
   if (!entry.asks_holders || !entry.log->begins_current_file()) return false;
-  holders_.reset();
+  // One look for all files that begin in this round: a hundred may be rotated at once.
+  if (holders_at_ < round_began_) holders_.reset();
   struct stat status{};
   if (stat(path.c_str(), &status) != 0) return false;
   const std::optional<ProcessLabels> labels = holders().of({status.st_dev, status.st_ino});
@@ -354,6 +355,7 @@ void ShipAgent::put_taken() {
 bool ShipAgent::take_round() {
   bool any = false;
   took_much_ = false;
+  round_began_ = Clock::now();
   for (auto& [path, entry] : entries_) any = take_from(path, entry) || any;
   put_taken();
   return any;

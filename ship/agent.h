@@ -91,6 +91,7 @@ class ShipAgent {
   std::map<std::string, Clock::time_point> seen_;  // logs that wait for a process to hold them
   std::optional<LogHolders> holders_;
   Clock::time_point holders_at_{};
+  Clock::time_point round_began_{};
   std::vector<SpooledPiece> taken_;  // that are not in the spool yet
   std::size_t taken_bytes_ = 0;
   bool must_save_ = false;

@@ -204,13 +204,26 @@ void FollowedLog::push(const LogFile& file) {
 
 void FollowedLog::push_after(const std::vector<LogFile>& files, std::size_t index) {
   for (; index < files.size(); ++index)
-    if (!is_known(files[index])) push(files[index]);
+    if (!is_copy_of_current(files[index]) && !is_known(files[index])) push(files[index]);
+}
+
+// A copy whose original is not truncated yet. It is found when that has happened.
+bool FollowedLog::is_copy_of_current(const LogFile& file) {
+  if (file.is_current) return false;
+  const std::optional<LogPart> current = LogPart::open(saved_.path, 0);
+  const BytesMark head = current ? current->mark_of_file().head : BytesMark{};
+  if (head.bytes < PartMark::kTail) return false;
+  if (file.packed) return packed_file_begins_with(file.path, head);
+  const std::optional<LogPart> copy = LogPart::open(file.path, 0);
+  return copy && copy->mark_of_file().head == head;
 }
 
 // Those that changed after the log was looked at last.
 void FollowedLog::push_newer(const std::vector<LogFile>& files) {
   for (const LogFile& file : files)
-    if ((file.is_current || file.changed_at > saved_.looked_at) && !is_known(file)) push(file);
+    if ((file.is_current || file.changed_at > saved_.looked_at) && !is_copy_of_current(file) &&
+        !is_known(file))
+      push(file);
 }
 
 // Whether the log's name means another file now, and which files came in between.
@@ -247,6 +260,21 @@ bool FollowedLog::goes_on_in_replacement() {
   parts_.back() = std::move(*copy);
   parts_changed_ = true;
   return true;
+}
+
+// Nothing was read yet of the file that has the log's name. So it may have been copied and
+// truncated meanwhile, and then the copy comes first.
+void FollowedLog::look_before_current() {
+  if (saved_.parts.empty()) return;
+  const PartMark& left = saved_.parts.back();
+  const std::vector<LogFile> files = files_of_log(saved_.path);
+  std::optional<LogPart> part;
+  const std::optional<std::size_t> index = find_file(files, left, left.read, part);
+  if (!index || *index + 2 >= files.size()) return;
+  const std::uint64_t position = parts_.front().position();
+  parts_.clear();
+  push_after(files, *index + 1);
+  put_in_line(position);
 }
 
 // The file was written anew. What was not read of it may lie in a copy.
@@ -326,6 +354,7 @@ bool FollowedLog::begins_current_file() const {
 std::optional<StreamPiece> FollowedLog::take(std::size_t most, bool hurry) {
   look();
   const Clock::time_point now = Clock::now();
+  if (begins_current_file()) look_before_current();
   while (!parts_.empty()) {
     LogPart& front = parts_.front();
     // The first bytes of a file are taken at once: without them it cannot be known again.

@@ -60,9 +60,11 @@ class FollowedLog : public LogReader {
   std::optional<LogPart> reopen(const LogFile& file, const PartMark& mark, std::uint64_t position);
   std::optional<LogPart> open(const LogFile& file);
   bool is_known(const LogFile& file);
+  bool is_copy_of_current(const LogFile& file);
   void push(const LogFile& file);
   void push_after(const std::vector<LogFile>& files, std::size_t index);
   void push_newer(const std::vector<LogFile>& files);
+  void look_before_current();
   void recover();
   void leave_front();
   void note_gap();
