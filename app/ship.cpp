@@ -198,7 +198,7 @@ void add_ship_command(CLI::App& app, int& exit_code) {
                    "The rank of the logs; by default what that environment says, if there is only "
                    "one such process")
       ->type_name("N")
-      ->check(CLI::Range(0, 10'000'000));
+      ->check(CLI::Validator(CLI::Range(0, 10'000'000)).description(""));
   command->add_option("--source", options->source, "The name of what comes from stdin")
       ->type_name("NAME")
       ->check(CLI::Validator(check_label, ""));
@@ -242,11 +242,11 @@ void add_ship_command(CLI::App& app, int& exit_code) {
       ->add_option("--token-file", options->token_file,
                    "A file with the token for a server that asks for one; it may change meanwhile")
       ->type_name("FILE")
-      ->check(CLI::ExistingFile);
+      ->check(CLI::Validator(CLI::ExistingFile).description(""));
   command
       ->add_option("--ca-file", options->ca_file, "The authorities for https, beside the system's")
       ->type_name("FILE")
-      ->check(CLI::ExistingFile);
+      ->check(CLI::Validator(CLI::ExistingFile).description(""));
   command->callback([options, &exit_code] {
     try {
       exit_code = ship(*options);

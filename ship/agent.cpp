@@ -141,8 +141,7 @@ void ShipAgent::begin_streams() {
   saved_.erase(settings_.kernel_device);
   const std::uint64_t start = std::max(saved.acknowledged, spool_.end_of(saved.target).value_or(0));
   Entry& entry = entries_[settings_.kernel_device];
-  entry.server_agreed = saved.acknowledged > 0;
-  if (entry.server_agreed) sender_.trust(saved.target);
+  if (saved.acknowledged > 0) sender_.trust(saved.target);
   auto ring = std::make_unique<KernelRing>(std::move(saved), start, boot_time_of_host());
   if (!ring->ok())
     throw std::runtime_error(fmt::format(
@@ -210,13 +209,11 @@ void ShipAgent::go_on_with(const std::string& path, ReaderState saved) {
   if ((!settings_.job.empty() && settings_.job != before.job) || settings_.host != before.host ||
       (settings_.rank >= 0 && settings_.rank != before.rank))
     return begin_log(path);
-  const bool server_agreed = saved.acknowledged > 0;
-  if (server_agreed) sender_.trust(before);
+  if (saved.acknowledged > 0) sender_.trust(before);
   const std::uint64_t start = std::max(saved.acknowledged, spool_.end_of(saved.target).value_or(0));
   say(LogLevel::info, "ship",
       fmt::format("{}: to job {} from byte {} on", path, before.job, start));
   open_log(path, std::move(saved), start, false);
-  entries_[path].server_agreed = server_agreed;
   entries_[path].asks_holders = settings_.follow && (settings_.job.empty() || settings_.rank < 0);
 }
 
@@ -261,7 +258,6 @@ bool ShipAgent::belongs_to_others(const std::string& path, Entry& entry) {
     target.source = next_name(entry.reader->target().source);
   say(LogLevel::info, "ship", fmt::format("{}: to job {} from now on", path, target.job));
   open_log(path, {.path = path, .target = target}, 0, true);
-  entry.server_agreed = false;
   return true;
 }
 
@@ -281,7 +277,6 @@ void ShipAgent::heard(const ServerNews& news) {
   auto& [path, entry] = *found;
   switch (news.kind) {
     case ServerNews::Kind::acknowledged:
-      entry.server_agreed = true;
       return entry.reader->acknowledge(news.offset);
     case ServerNews::Kind::has_less:
       say(LogLevel::warning, "ship",
@@ -301,7 +296,6 @@ void ShipAgent::heard_of_more(const std::string& path, Entry& entry, const Serve
   if (entry.reader->pass_held(news.offset, news.proof)) {
     spool_.drop(news.target);
     sender_.trust(news.target);
-    entry.server_agreed = true;
     return entry.reader->acknowledge(news.offset);
   }
   LogTarget other = news.target;

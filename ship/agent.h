@@ -58,7 +58,6 @@ class ShipAgent {
     class FollowedLog* log = nullptr;
     class PipedLog* pipe = nullptr;
     bool asks_holders = false;   // its job or rank comes from the processes that write it
-    bool server_agreed = false;  // the server has taken of its stream before
   };
 
   void find();
