@@ -207,15 +207,18 @@ void FollowedLog::push_after(const std::vector<LogFile>& files, std::size_t inde
     if (!is_copy_of_current(files[index]) && !is_known(files[index])) push(files[index]);
 }
 
-// A copy whose original is not truncated yet. It is found when that has happened.
+// A copy whose original is not truncated yet. It is found when that has happened. Files may begin
+// alike, so their ends are compared, too.
 bool FollowedLog::is_copy_of_current(const LogFile& file) {
-  if (file.is_current) return false;
   const std::optional<LogPart> current = LogPart::open(saved_.path, 0);
-  const BytesMark head = current ? current->mark_of_file().head : BytesMark{};
-  if (head.bytes < PartMark::kTail) return false;
-  if (file.packed) return packed_file_begins_with(file.path, head);
-  const std::optional<LogPart> copy = LogPart::open(file.path, 0);
-  return copy && copy->mark_of_file().head == head;
+  if (file.is_current || !current) return false;
+  if (file.packed && !packed_file_begins_with(file.path, current->mark_of_file().head))
+    return false;
+  const std::optional<LogPart> copy = open(file);
+  if (!copy) return false;
+  const PartMark whole = copy->mark_of_file();
+  return whole.read >= PartMark::kTail &&
+         LogPart::reopen(saved_.path, whole, whole.read).has_value();
 }
 
 // Those that changed after the log was looked at last.
@@ -316,8 +319,9 @@ void FollowedLog::leave_front() {
       const PartMark whole = part.mark_of_file();
       return std::any_of(files.begin() + static_cast<std::ptrdiff_t>(*index) + 1, files.end(),
                          [&](const LogFile& file) {
-                           if (file.packed) return packed_file_begins_with(file.path, whole.head);
-                           const std::optional<LogPart> same = LogPart::open(file.path, 0);
+                           if (file.packed && !packed_file_begins_with(file.path, whole.head))
+                             return false;
+                           const std::optional<LogPart> same = this->open(file);
                            return same && same->is_all_of(whole);
                          });
     };

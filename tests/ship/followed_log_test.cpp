@@ -13,6 +13,7 @@
 #include <optional>
 #include <random>
 #include <string>
+#include <utility>
 
 #include "workshop.h"
 
@@ -24,7 +25,11 @@ namespace fs = std::filesystem;
 // A program that writes a log, and what rotates it.
 class WrittenLog {
  public:
-  explicit WrittenLog(const fs::path& folder) : path_(folder / "nccl.log") { open(); }
+  // `banner`: what the program writes first into each file that it opens.
+  explicit WrittenLog(const fs::path& folder, std::string banner = {})
+      : path_(folder / "nccl.log"), banner_(std::move(banner)) {
+    open();
+  }
 
   void write(int lines) {
     for (int i = 0; i < lines; ++i) {
@@ -88,6 +93,9 @@ class WrittenLog {
   void open() {
     file_.close();
     file_.open(path_, std::ios::app | std::ios::binary);
+    if (fs::exists(path_) && fs::file_size(path_) > 0) return;
+    file_ << banner_ << std::flush;
+    all_ += banner_;
   }
   fs::path part(int age) const { return fmt::format("{}.{}", path_.string(), age); }
 
@@ -101,6 +109,7 @@ class WrittenLog {
   void pack() { EXPECT_EQ(std::system(fmt::format("gzip -f '{}'", part(1).string()).c_str()), 0); }
 
   fs::path path_;
+  std::string banner_;
   std::ofstream file_;
   std::string all_;
   int number_ = 0;
@@ -174,7 +183,7 @@ TEST_F(FollowedLogs, GiveEachLineOnceThroughAnyRotationAndAnyRestart) {
     SCOPED_TRACE(seed);
     const fs::path folder = workshop.folder() / std::to_string(seed);
     fs::create_directories(folder);
-    WrittenLog log(folder);
+    WrittenLog log(folder, seed % 3 == 0 ? std::string(300, '#') + "\n" : "");
     Follower follower(log.path(), workshop.folder());
     std::minstd_rand random(static_cast<unsigned>(seed));
     log.write(5);
