@@ -115,6 +115,13 @@ void allow_many_files() {
   setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+// What is followed lies where it is written. Files that somebody collected may be of any host, and
+// a wrong one would be accused of what is in them.
+std::string host_of(const ShipOptions& options) {
+  if (!options.host.empty()) return options.host;
+  return options.follow || options.kernel ? own_host_name() : "";
+}
+
 ShipSettings settings_from(const ShipOptions& options, const std::filesystem::path& state) {
   const auto seconds = [](const std::string& text) {
     return std::chrono::duration_cast<std::chrono::seconds>(*setting_duration(text));
@@ -127,7 +134,7 @@ ShipSettings settings_from(const ShipOptions& options, const std::filesystem::pa
                         .follow = options.follow,
                         .final = options.final,
                         .job = options.job,
-                        .host = options.host.empty() ? own_host_name() : options.host,
+                        .host = host_of(options),
                         .rank = options.rank,
                         .source = options.source,
                         .state = state,
@@ -190,7 +197,10 @@ void add_ship_command(CLI::App& app, int& exit_code) {
           "a log says: FAULTLINE_JOB, SLURM_JOB_ID, RAY_JOB_ID and others")
       ->type_name("NAME")
       ->check(CLI::Validator(check_label, ""));
-  command->add_option("--host", options->host, "The host of the logs; by default this host's name")
+  command
+      ->add_option("--host", options->host,
+                   "The host of the logs; by default this host with --follow or "
+                   "--kmsg, else what the logs themselves say")
       ->type_name("NAME")
       ->check(CLI::Validator(check_label, ""));
   command
