@@ -57,7 +57,7 @@ class ShipAgent {
     std::unique_ptr<LogReader> reader;
     class FollowedLog* log = nullptr;
     class PipedLog* pipe = nullptr;
-    bool asks_holders = false;   // its job or rank comes from the processes that write it
+    bool asks_holders = false;  // its job or rank comes from the processes that write it
   };
 
   void find();

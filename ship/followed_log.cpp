@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 namespace faultline {
@@ -110,16 +109,14 @@ void FollowedLog::put_in_line(std::uint64_t begin) {
 
 std::optional<LogPart> FollowedLog::reopen(const LogFile& file, const PartMark& mark,
                                            std::uint64_t position) {
-  if (!file.packed) return LogPart::reopen(file.path, mark, position);
-  if (!packed_file_begins_with(file.path, mark.head)) return std::nullopt;
-  return LogPart::reopen(unpack_log_file(file.path, settings_.folder, kMostUnpacked), mark,
-                         position);
+  if (!file.packed) return LogPart::reopen(file.file.again(), mark, position);
+  if (!begins_with(file, mark.head)) return std::nullopt;
+  return LogPart::reopen(unpack(file, settings_.folder, kMostUnpacked), mark, position);
 }
 
 std::optional<LogPart> FollowedLog::open(const LogFile& file) {
-  if (!file.packed) return LogPart::open(file.path, 0);
-  std::optional<LogPart> part =
-      LogPart::open(unpack_log_file(file.path, settings_.folder, kMostUnpacked), 0);
+  if (!file.packed) return LogPart::open(file.file.again(), 0);
+  std::optional<LogPart> part = LogPart::open(unpack(file, settings_.folder, kMostUnpacked), 0);
   if (part) part->set_copy();
   return part;
 }
@@ -173,13 +170,12 @@ bool FollowedLog::is_known(const LogFile& file) {
   return std::ranges::any_of(marks, [&](const PartMark& mark) {
     if (mark.read == 0) return false;
     if (file.packed) {
-      if (mark.read < PartMark::kTail || !packed_file_begins_with(file.path, mark.head))
-        return false;
+      if (mark.read < PartMark::kTail || !begins_with(file, mark.head)) return false;
       if (!unpacked) unpacked = open(file);
       return unpacked && unpacked->is_all_of(mark);
     }
-    if (mark.id == file.id) return LogPart::reopen(file.path, mark, mark.read).has_value();
-    const std::optional<LogPart> part = LogPart::open(file.path, 0);
+    if (mark.id == file.id) return reopen(file, mark, mark.read).has_value();
+    const std::optional<LogPart> part = open(file);
     return mark.read >= PartMark::kTail && part && part->is_all_of(mark);
   });
 }
@@ -204,29 +200,30 @@ void FollowedLog::push(const LogFile& file) {
 
 void FollowedLog::push_after(const std::vector<LogFile>& files, std::size_t index) {
   for (; index < files.size(); ++index)
-    if (!is_copy_of_current(files[index]) && !is_known(files[index])) push(files[index]);
+    if (!is_copy_of_current(files, index) && !is_known(files[index])) push(files[index]);
 }
 
 // A copy whose original is not truncated yet. It is found when that has happened. Files may begin
 // alike, so their ends are compared, too.
-bool FollowedLog::is_copy_of_current(const LogFile& file) {
-  const std::optional<LogPart> current = LogPart::open(saved_.path, 0);
-  if (file.is_current || !current) return false;
-  if (file.packed && !packed_file_begins_with(file.path, current->mark_of_file().head))
-    return false;
+bool FollowedLog::is_copy_of_current(const std::vector<LogFile>& files, std::size_t index) {
+  const LogFile& file = files[index];
+  const auto its_name = std::ranges::find_if(files, &LogFile::is_current);
+  if (file.is_current || its_name == files.end()) return false;
+  const std::optional<LogPart> current = open(*its_name);
+  if (!current) return false;
+  if (file.packed && !begins_with(file, current->mark_of_file().head)) return false;
   const std::optional<LogPart> copy = open(file);
   if (!copy) return false;
   const PartMark whole = copy->mark_of_file();
-  return whole.read >= PartMark::kTail &&
-         LogPart::reopen(saved_.path, whole, whole.read).has_value();
+  return whole.read >= PartMark::kTail && reopen(*its_name, whole, whole.read).has_value();
 }
 
 // Those that changed after the log was looked at last.
 void FollowedLog::push_newer(const std::vector<LogFile>& files) {
-  for (const LogFile& file : files)
-    if ((file.is_current || file.changed_at > saved_.looked_at) && !is_copy_of_current(file) &&
-        !is_known(file))
-      push(file);
+  for (std::size_t i = 0; i < files.size(); ++i)
+    if ((files[i].is_current || files[i].changed_at > saved_.looked_at) &&
+        !is_copy_of_current(files, i) && !is_known(files[i]))
+      push(files[i]);
 }
 
 // Whether the log's name means another file now, and which files came in between.
@@ -246,18 +243,19 @@ void FollowedLog::look() {
         std::ranges::find_if(files, [&](const LogFile& file) { return file.id == current_; });
     if (before != files.end())
       push_after(files, static_cast<std::size_t>(before - files.begin()) + 1);
-    else if (!goes_on_in_replacement())
+    else if (!goes_on_in_replacement(files))
       push_newer(files);
   }
   if (is_there) saved_.looked_at = system_seconds();
 }
 
 // A program such as rsync puts a longer copy in place of a file.
-bool FollowedLog::goes_on_in_replacement() {
+bool FollowedLog::goes_on_in_replacement(const std::vector<LogFile>& files) {
+  const auto its_name = std::ranges::find_if(files, &LogFile::is_current);
   const LogPart& held = parts_.back();
   const PartMark whole = held.mark_of_file();
-  if (whole.read == 0 || !held.holds_what_was_read()) return false;
-  std::optional<LogPart> copy = LogPart::reopen(saved_.path, whole, held.position() - held.begin());
+  if (its_name == files.end() || whole.read == 0 || !held.holds_what_was_read()) return false;
+  std::optional<LogPart> copy = reopen(*its_name, whole, held.position() - held.begin());
   if (!copy) return false;
   current_ = copy->id();
   parts_.back() = std::move(*copy);
@@ -283,8 +281,8 @@ void FollowedLog::look_before_current() {
 // The file was written anew. What was not read of it may lie in a copy.
 void FollowedLog::recover() {
   std::optional<LogPart> copy;
-  const PartMark mark = parts_.front().mark();
-  if (find_file(files_of_log(saved_.path), mark, mark.read, copy)) {
+  const LogPart& front = parts_.front();
+  if (find_file(files_of_log(saved_.path), front.mark(), front.position() - front.begin(), copy)) {
     parts_.front() = std::move(*copy);
     parts_changed_ = true;
     tries_ = 0;
@@ -313,27 +311,40 @@ void FollowedLog::leave_front() {
     std::deque<LogPart> held = std::exchange(parts_, {});
     // A copy may hold more than what it is a copy of.
     if (left->available() > 0) parts_.push_front(std::move(*left));
-    const auto place = static_cast<std::ptrdiff_t>(parts_.size());
+    const std::size_t place = parts_.size();
     push_after(files, *index + 1);
-    const auto lies_there = [&](const LogPart& part) {
-      const PartMark whole = part.mark_of_file();
-      return std::any_of(files.begin() + static_cast<std::ptrdiff_t>(*index) + 1, files.end(),
-                         [&](const LogFile& file) {
-                           if (file.packed && !packed_file_begins_with(file.path, whole.head))
-                             return false;
-                           const std::optional<LogPart> same = this->open(file);
-                           return same && same->is_all_of(whole);
-                         });
-    };
-    std::erase_if(held, [&](const LogPart& part) {
-      return !part.is_deleted() || part.is_copy() || lies_there(part);
-    });
-    parts_.insert(parts_.begin() + place, std::make_move_iterator(held.begin()),
-                  std::make_move_iterator(held.end()));
+    put_back(std::move(held), place, std::span(files).subspan(*index + 1));
   } else {
     push_newer(files);
   }
   put_in_line(next_);
+}
+
+// Puts parts that were open, and are deleted now, among those that were found, in their order.
+// `place`: of the first that was found. `files`: where a part may lie as well.
+void FollowedLog::put_back(std::deque<LogPart> held, std::size_t place,
+                           std::span<const LogFile> files) {
+  for (LogPart& part : held) {
+    const PartMark whole = part.mark_of_file();
+    const auto is_same = [&](const LogPart& other) {
+      return other.id() == part.id() || other.is_all_of(whole);
+    };
+    const auto found =
+        std::find_if(parts_.begin() + static_cast<std::ptrdiff_t>(place), parts_.end(), is_same);
+    if (found != parts_.end()) {
+      place = static_cast<std::size_t>(found - parts_.begin()) + 1;
+      continue;
+    }
+    // What is packed is unpacked when its turn comes.
+    const bool lies_there = std::ranges::any_of(files, [&](const LogFile& file) {
+      if (file.packed && !begins_with(file, whole.head)) return false;
+      const std::optional<LogPart> same = open(file);
+      return same && same->is_all_of(whole);
+    });
+    if (lies_there || !part.is_deleted() || part.is_copy()) continue;
+    parts_.insert(parts_.begin() + static_cast<std::ptrdiff_t>(place), std::move(part));
+    ++place;
+  }
 }
 
 // Whether nothing more is written to the part: to a renamed file a program may write for long, if
@@ -343,7 +354,13 @@ bool FollowedLog::is_finished(const LogPart& front) {
   const Clock::time_point now = Clock::now();
   if (rests_since_ == Clock::time_point{}) rests_since_ = now;
   constexpr double kLongAgo = 60;
-  if (now - rests_since_ < settings_.rest && system_seconds() - front.changed_at() < kLongAgo)
+  const double changed_at = front.changed_at();
+  // By the clock of the file system, which may not be this host's.
+  const auto rested_beside = [&](const LogPart& later) {
+    return std::chrono::duration<double>(later.changed_at() - changed_at) >= settings_.rest;
+  };
+  if (now - rests_since_ < settings_.rest && system_seconds() - changed_at < kLongAgo &&
+      std::none_of(parts_.begin() + 1, parts_.end(), rested_beside))
     return false;
   return std::any_of(parts_.begin() + 1, parts_.end(),
                      [](const LogPart& part) { return part.available() > 0; }) ||

@@ -4,6 +4,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -51,7 +52,7 @@ class FollowedLog : public LogReader {
   bool begin_at(std::uint64_t offset);
   void begin_new();
   void put_in_line(std::uint64_t begin);
-  bool goes_on_in_replacement();
+  bool goes_on_in_replacement(const std::vector<LogFile>& files);
   bool is_finished(const LogPart& front);
   void look();
   bool resume(const PartMark& mark, std::uint64_t position);
@@ -60,13 +61,14 @@ class FollowedLog : public LogReader {
   std::optional<LogPart> reopen(const LogFile& file, const PartMark& mark, std::uint64_t position);
   std::optional<LogPart> open(const LogFile& file);
   bool is_known(const LogFile& file);
-  bool is_copy_of_current(const LogFile& file);
+  bool is_copy_of_current(const std::vector<LogFile>& files, std::size_t index);
   void push(const LogFile& file);
   void push_after(const std::vector<LogFile>& files, std::size_t index);
   void push_newer(const std::vector<LogFile>& files);
   void look_before_current();
   void recover();
   void leave_front();
+  void put_back(std::deque<LogPart> held, std::size_t place, std::span<const LogFile> files);
   void note_gap();
   std::uint64_t stream_end() const;
 

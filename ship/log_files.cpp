@@ -1,5 +1,6 @@
 #include "ship/log_files.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -7,8 +8,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
-#include <system_error>
+#include <memory>
 #include <tuple>
+#include <utility>
 
 #include "ingest/unpack.h"
 
@@ -107,19 +109,36 @@ class HeadOfFile : public FileVisitor {
 };
 
 // False: it cannot be read or unpacked to its end.
-bool unpack(const std::string& path, FileVisitor& visitor) {
-  const OpenDescriptor from(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+bool unpack_into(FileVisitor& visitor, const LogFile& packed) {
   Unpacker unpacker("log", Encoding::detect, visitor);
   std::string buffer(std::size_t{64} << 10, '\0');
-  while (from.ok()) {
-    const ssize_t count = read(from.get(), buffer.data(), buffer.size());
+  off_t at = 0;
+  while (packed.file.ok()) {
+    const ssize_t count = pread(packed.file.get(), buffer.data(), buffer.size(), at);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return false;
     if (count == 0) return static_cast<bool>(unpacker.finish());
+    at += count;
     if (!unpacker.feed(std::string_view(buffer).substr(0, static_cast<std::size_t>(count))))
       return false;
   }
   return false;
+}
+
+// What a folder has of a log: the names, with their inodes.
+using Names = std::vector<std::pair<std::string, std::uint64_t>>;
+
+Names names_of_log(const std::string& folder, const std::string& name) {
+  Names names;
+  const std::unique_ptr<DIR, int (*)(DIR*)> entries(opendir(folder.c_str()), closedir);
+  while (const dirent* entry = entries ? readdir(entries.get()) : nullptr) {
+    const std::string_view other = entry->d_name;
+    if (!other.starts_with(name)) continue;
+    if (other == name || without_packing(other) == name || log_name_of(other) == name)
+      names.emplace_back(other, entry->d_ino);
+  }
+  std::ranges::sort(names);
+  return names;
 }
 
 }  // namespace
@@ -140,23 +159,29 @@ std::string log_name_of(std::string_view file_name) {
 std::vector<LogFile> files_of_log(const std::string& path) {
   const fs::path log(path);
   const std::string name = log.filename().string();
+  const fs::path folder = log.has_parent_path() ? log.parent_path() : ".";
+  // While files are renamed, a list may have one twice, or not at all.
+  constexpr int kMostTries = 10;
   std::vector<LogFile> files;
-  std::error_code error;
-  for (fs::directory_iterator entry(log.parent_path().empty() ? "." : log.parent_path(), error),
-       end;
-       !error && entry != end; entry.increment(error)) {
-    const std::string entry_name = entry->path().filename().string();
-    const bool is_part = entry_name == name || without_packing(entry_name) == name ||
-                         log_name_of(entry_name) == name;
-    if (!is_part) continue;
-    struct stat status{};
-    if (stat(entry->path().c_str(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
-    files.push_back({.path = entry->path().string(),
-                     .id = {status.st_dev, status.st_ino},
-                     .changed_at = static_cast<double>(status.st_mtim.tv_sec) +
-                                   static_cast<double>(status.st_mtim.tv_nsec) * 1e-9,
-                     .packed = is_packed_name(entry_name),
-                     .is_current = entry_name == name});
+  Names names = names_of_log(folder, name);
+  for (int tries = 0; tries < kMostTries; ++tries) {
+    files.clear();
+    for (const auto& [file_name, inode] : names) {
+      LogFile file{.path = (folder / file_name).string(),
+                   .packed = is_packed_name(file_name),
+                   .is_current = file_name == name};
+      struct stat status{};
+      if (stat(file.path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
+      file.file = OpenDescriptor(open(file.path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+      if (file.file.ok() && fstat(file.file.get(), &status) != 0) continue;
+      file.id = {status.st_dev, status.st_ino};
+      file.changed_at = static_cast<double>(status.st_mtim.tv_sec) +
+                        static_cast<double>(status.st_mtim.tv_nsec) * 1e-9;
+      files.push_back(std::move(file));
+    }
+    Names now = names_of_log(folder, name);
+    if (now == names) break;
+    names = std::move(now);
   }
   std::ranges::sort(files, [](const LogFile& a, const LogFile& b) {
     const auto order = [](const LogFile& file) {
@@ -167,18 +192,17 @@ std::vector<LogFile> files_of_log(const std::string& path) {
   return files;
 }
 
-bool packed_file_begins_with(const std::string& path, const BytesMark& head) {
+bool begins_with(const LogFile& packed, const BytesMark& head) {
   HeadOfFile visitor(head.bytes);
-  unpack(path, visitor);
+  unpack_into(visitor, packed);
   return visitor.has_all() && mark_of(visitor.head()) == head;
 }
 
-OpenDescriptor unpack_log_file(const std::string& path, const std::string& folder,
-                               std::uint64_t most) {
+OpenDescriptor unpack(const LogFile& packed, const std::string& folder, std::uint64_t most) {
   OpenDescriptor into(open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
   if (!into.ok()) return OpenDescriptor();
   IntoDescriptor visitor(into.get(), most);
-  return unpack(path, visitor) && visitor.ok() ? std::move(into) : OpenDescriptor();
+  return unpack_into(visitor, packed) && visitor.ok() ? std::move(into) : OpenDescriptor();
 }
 
 }  // namespace faultline

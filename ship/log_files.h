@@ -14,23 +14,24 @@ namespace faultline {
 std::string log_name_of(std::string_view file_name);
 bool is_packed_name(std::string_view file_name);
 
+// It is open: by the time that it is read it may have another name, or none.
 struct LogFile {
   std::string path;
+  OpenDescriptor file;  // not ok(): it cannot be opened
   FileId id;
   double changed_at = 0;  // seconds of the system's clock
   bool packed = false;
   bool is_current = false;  // the log's own name
 };
 
-// The files of the log at `path`, oldest first.
+// The files of the log at `path` as they were at one moment, oldest first.
 std::vector<LogFile> files_of_log(const std::string& path);
 
 // Whether the content of a packed file begins with the bytes of the mark.
-bool packed_file_begins_with(const std::string& path, const BytesMark& head);
+bool begins_with(const LogFile& packed, const BytesMark& head);
 
 // The content of a packed file, as a file that has no name. A descriptor that is not ok(): it
 // cannot be unpacked, or is larger than `most`. `folder`: where there is room.
-OpenDescriptor unpack_log_file(const std::string& path, const std::string& folder,
-                               std::uint64_t most);
+OpenDescriptor unpack(const LogFile& packed, const std::string& folder, std::uint64_t most);
 
 }  // namespace faultline

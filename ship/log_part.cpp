@@ -49,13 +49,13 @@ OpenDescriptor& OpenDescriptor::operator=(OpenDescriptor&& other) noexcept {
   return *this;
 }
 
+OpenDescriptor OpenDescriptor::again() const {
+  return OpenDescriptor(ok() ? fcntl(descriptor_, F_DUPFD_CLOEXEC, 0) : -1);
+}
+
 LogPart::LogPart(OpenDescriptor file) : file_(std::move(file)) {
   const struct stat status = status_of(file_.get());
   id_ = {status.st_dev, status.st_ino};
-}
-
-std::optional<LogPart> LogPart::open(const std::string& path, std::uint64_t begin) {
-  return open(OpenDescriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)), begin);
 }
 
 std::optional<LogPart> LogPart::open(OpenDescriptor file, std::uint64_t begin) {
@@ -63,12 +63,6 @@ std::optional<LogPart> LogPart::open(OpenDescriptor file, std::uint64_t begin) {
   LogPart part(std::move(file));
   part.begin_ = begin;
   return part;
-}
-
-std::optional<LogPart> LogPart::reopen(const std::string& path, const PartMark& mark,
-                                       std::uint64_t position) {
-  return reopen(OpenDescriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)), mark,
-                position);
 }
 
 std::optional<LogPart> LogPart::reopen(OpenDescriptor file, const PartMark& mark,
@@ -90,6 +84,7 @@ bool LogPart::read_again(const PartMark& mark, std::uint64_t position) {
   begin_ = mark.begin;
   hole_ = mark.hole;
   read_ = position;
+  known_by_ = mark;
   const std::size_t tail = std::min<std::uint64_t>(position, PartMark::kTail);
   head_ = read_at(file_.get(), hole_, PartMark::kHead);
   tail_ = read_at(file_.get(), hole_ + position - tail, tail);
@@ -179,6 +174,12 @@ double LogPart::changed_at() const {
 }
 
 PartMark LogPart::mark() const {
+  if (known_by_.read > read_) {
+    PartMark mark = known_by_;
+    mark.id = id_;
+    mark.begin = begin_;
+    return mark;
+  }
   return {.id = id_,
           .begin = begin_,
           .hole = hole_,

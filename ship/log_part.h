@@ -16,30 +16,29 @@ namespace faultline {
 // An open file, closed at the end.
 class OpenDescriptor {
  public:
-  explicit OpenDescriptor(int descriptor = -1) : descriptor_(descriptor) {}
+  OpenDescriptor() = default;
+  explicit OpenDescriptor(int descriptor) : descriptor_(descriptor) {}
   ~OpenDescriptor();
   OpenDescriptor(OpenDescriptor&& other) noexcept;
   OpenDescriptor& operator=(OpenDescriptor&& other) noexcept;
   int get() const { return descriptor_; }
   bool ok() const { return descriptor_ >= 0; }
+  // The same file, to be closed by itself.
+  OpenDescriptor again() const;
 
  private:
-  int descriptor_;
+  int descriptor_ = -1;
 };
 
 class LogPart {
  public:
   enum class Found { bytes, end, rewritten };
 
-  // From the first byte, which lies at `begin` of the stream. Null: the file cannot be opened.
-  static std::optional<LogPart> open(const std::string& path, std::uint64_t begin);
+  // From the first byte, which lies at `begin` of the stream. Null: the file is not open.
+  static std::optional<LogPart> open(OpenDescriptor file, std::uint64_t begin);
   // The file holds what `mark` tells of it, so reading goes on `position` bytes after its first.
-  static std::optional<LogPart> reopen(const std::string& path, const PartMark& mark,
-                                       std::uint64_t position);
-  // The same with a file that is open, such as an unpacked one.
   static std::optional<LogPart> reopen(OpenDescriptor file, const PartMark& mark,
                                        std::uint64_t position);
-  static std::optional<LogPart> open(OpenDescriptor file, std::uint64_t begin);
 
   // Appends up to `most` further bytes to `bytes`.
   Found take(std::size_t most, std::string& bytes);
@@ -85,6 +84,8 @@ class LogPart {
   std::uint64_t begin_ = 0;
   std::uint64_t hole_ = 0;  // the file's bytes before the first that counts
   std::uint64_t read_ = 0;
+  // An earlier reader may have read further: what it knew tells the file from more others.
+  PartMark known_by_;
   bool is_copy_ = false;
   timespec looked_at_{};  // the file's time of change when it was at its end
   std::string head_;

@@ -13,6 +13,7 @@
 #include <optional>
 #include <random>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "workshop.h"
@@ -71,6 +72,9 @@ class WrittenLog {
     open();
   }
 
+  // The newest of the older files goes.
+  void forget_newest() { fs::remove(part(1)); }
+
   // By the program itself: what was not read is gone.
   void truncate() { fs::resize_file(path_, 0); }
   void remove() {
@@ -118,7 +122,9 @@ class WrittenLog {
 // What the agent does with a log, and what the server has of it.
 class Follower {
  public:
-  Follower(std::string path, const fs::path& folder) : folder_(folder) {
+  // `rest`: how long a renamed file is waited for.
+  Follower(std::string path, const fs::path& folder, std::chrono::milliseconds rest = {})
+      : folder_(folder), rest_(rest) {
     place_.path = std::move(path);
     begin();
   }
@@ -134,6 +140,14 @@ class Follower {
       idle = 0;
       ASSERT_EQ(piece->from, stream_.size());
       stream_ += piece->bytes;
+    }
+  }
+
+  // Takes what there is also behind renamed files.
+  void read_all(std::size_t size) {
+    for (int tries = 0; tries < 100 && stream_.size() < size; ++tries) {
+      read();
+      std::this_thread::sleep_for(rest_);
     }
   }
 
@@ -157,11 +171,12 @@ class Follower {
   void begin() {
     log_.emplace(place_, place_.acknowledged,
                  FollowSettings{.folder = folder_.string(),
-                                .rest = std::chrono::milliseconds{0},
+                                .rest = rest_,
                                 .between_looks = std::chrono::milliseconds{0}});
   }
 
   fs::path folder_;
+  std::chrono::milliseconds rest_;
   ReaderState place_;
   std::optional<FollowedLog> log_;
   std::string stream_;
@@ -231,6 +246,45 @@ TEST_F(FollowedLogs, GiveEachLineOnceThroughAnyRotationAndAnyRestart) {
       if (testing::Test::HasFatalFailure()) return;
     }
     follower.read();
+    ASSERT_EQ(follower.stream().size(), log.all().size()) << done;
+    ASSERT_TRUE(follower.stream() == log.all()) << done;
+    EXPECT_THAT(follower.log().take_remarks(), testing::IsEmpty());
+  }
+}
+
+// A renamed file is waited for, so files that are rotated on meanwhile are held open behind it.
+// Some are deleted then.
+TEST_F(FollowedLogs, GiveEachLineOnceOfFilesThatAreRotatedWhileTheyWait) {
+  const char* more = std::getenv("FAULTLINE_ROTATIONS");
+  const int seeds = more == nullptr ? 25 : std::atoi(more);
+  for (int seed = 1; seed <= seeds; ++seed) {
+    SCOPED_TRACE(seed);
+    const fs::path folder = workshop.folder() / std::to_string(seed);
+    fs::create_directories(folder);
+    WrittenLog log(folder);
+    Follower follower(log.path(), workshop.folder(), std::chrono::milliseconds{5});
+    std::minstd_rand random(static_cast<unsigned>(seed));
+    log.write(5);
+    follower.read();
+    std::string done;
+    for (int step = 0; step < 30; ++step) {
+      const auto what = static_cast<int>(random() % 6);
+      const bool forgets = random() % 3 == 0;
+      done += fmt::format(" {}{}", what, forgets ? "f" : "");
+      SCOPED_TRACE(done);
+      follower.read();
+      if (what == 0) log.rename(forgets || random() % 2 == 0);
+      if (what == 1) log.rename(true);
+      if (what == 2) {
+        log.rename(false);
+        follower.read();
+        if (forgets) log.forget_newest();
+      }
+      if (what == 3) follower.read_all(log.all().size());
+      log.write(static_cast<int>(random() % 20) + 3);
+      if (testing::Test::HasFatalFailure()) return;
+    }
+    follower.read_all(log.all().size());
     ASSERT_EQ(follower.stream().size(), log.all().size()) << done;
     ASSERT_TRUE(follower.stream() == log.all()) << done;
     EXPECT_THAT(follower.log().take_remarks(), testing::IsEmpty());

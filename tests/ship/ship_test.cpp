@@ -284,7 +284,7 @@ TEST_F(Ship, FollowsEachLineOnceThroughRotationKillsAndAbsence) {
         }
         file.flush();
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
-        if (turn % 40 != 39) continue;
+        if (turn % 20 != 19) continue;
         for (int age = 60; age > 0; --age)
           for (const char* packing : {"", ".gz"})
             if (fs::exists(part(age) + packing))
@@ -301,10 +301,10 @@ TEST_F(Ship, FollowsEachLineOnceThroughRotationKillsAndAbsence) {
       }
     });
   follow({"--job", "llama", logs.string()});
-  for (int round = 0; round < 4; ++round) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+  for (int round = 0; round < 3; ++round) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1000));
     server->kill_now();
-    if (round % 2 == 1) std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+    if (round % 2 == 1) std::this_thread::sleep_for(std::chrono::milliseconds(1000));
     begin();
     if (round == 1) follow({"--job", "llama", logs.string()});
     if (round == 2) {
