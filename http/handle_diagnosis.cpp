@@ -1,7 +1,10 @@
 // GET /api/v1/jobs/{job}/diagnosis
 #include <fmt/format.h>
 
+#include <boost/describe/enum_to_string.hpp>
 #include <boost/json.hpp>
+
+#include <algorithm>
 #include <variant>
 #include <vector>
 
@@ -50,8 +53,39 @@ std::string server_of(const Request& request) {
   return fmt::format("{}://{}", request.encrypted ? "https" : "http", request.header("Host"));
 }
 
-Response json_answer(const Diagnosis& diagnosis, bool explain) {
+// What agents fetched for the diagnosis, or could not.
+boost::json::array fetched_json(const std::vector<EvidenceRequest>& requests) {
+  boost::json::array fetched;
+  for (const EvidenceRequest& request : requests)
+    fetched.push_back(boost::json::object{
+        {"kind", boost::describe::enum_to_string(request.kind, "")},
+        {"host", request.host},
+        {"ranks", boost::json::value_from(request.ranks)},
+        {"asked_at", to_rfc3339(*request.asked_at)},
+        {"answered_at", request.answered_at ? boost::json::value(to_rfc3339(*request.answered_at))
+                                            : boost::json::value(nullptr)},
+        {"outcome", boost::describe::enum_to_string(request.outcome, "")},
+        {"detail", request.detail}});
+  return fetched;
+}
+
+std::string fetched_text(const std::vector<EvidenceRequest>& requests) {
+  std::string text = requests.empty() ? "" : "\nAsked of agents\n";
+  for (const EvidenceRequest& request : requests) {
+    std::string kind = boost::describe::enum_to_string(request.kind, "");
+    std::ranges::replace(kind, '_', ' ');
+    std::string outcome = boost::describe::enum_to_string(request.outcome, "");
+    std::ranges::replace(outcome, '_', ' ');
+    text += fmt::format("  {}  {} of {}: {}{}{}\n", to_rfc3339(*request.asked_at), kind,
+                        request.host, outcome, request.detail.empty() ? "" : ", ", request.detail);
+  }
+  return text;
+}
+
+Response json_answer(const Diagnosis& diagnosis, bool explain,
+                     const std::vector<EvidenceRequest>& asked) {
   boost::json::value document = to_json(diagnosis);
+  if (!asked.empty()) document.as_object()["asked_of_agents"] = fetched_json(asked);
   if (explain) document.as_object()["explanation"] = to_json(diagnosis.explanation);
   return Response::json(document);
 }
@@ -68,11 +102,12 @@ Response html_answer(const Diagnosis& diagnosis, LiveJobs& jobs) {
 
 Response answer(const Diagnosis& diagnosis, std::string_view form, bool explain, bool verbose,
                 LiveJobs& jobs) {
-  if (form == "json") return json_answer(diagnosis, explain);
+  const std::vector<EvidenceRequest> asked = jobs.wanted().asked(diagnosis.job);
+  if (form == "json") return json_answer(diagnosis, explain, asked);
   if (form == "html") return html_answer(diagnosis, jobs);
   if (form == "markdown")
     return Response::text(to_markdown(diagnosis), "text/markdown; charset=utf-8");
-  return Response::text(to_text(diagnosis, verbose) +
+  return Response::text(to_text(diagnosis, verbose) + fetched_text(asked) +
                         (explain ? to_text(diagnosis.explanation) : ""));
 }
 

@@ -42,6 +42,9 @@ boost::asio::awaitable<Response> push_events(const Request& request, Services& s
                                              Exchange& exchange);
 boost::asio::awaitable<Response> push_raw_events(const Request& request, Services& services,
                                                  Exchange& exchange);
+boost::asio::awaitable<Response> list_wanted(const Request& request, Services& services,
+                                             Exchange& exchange);
+Response note_outcome(const Request& request, Services& services);
 boost::asio::awaitable<Response> answer_mcp(const Request& request, Services& services,
                                             Exchange& exchange);
 

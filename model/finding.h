@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "model/cause.h"
+#include "model/evidence_kind.h"
 #include "model/explanation.h"
 #include "model/incident.h"
 #include "model/time.h"
@@ -90,6 +91,10 @@ struct MissingEvidence {
   std::string command;  // the command that prints it
   std::string file;     // with a command: the file for its output; else the file that holds it
   std::string query;    // of the URL to upload it to; empty: nothing is to be sent
+  // Where an agent can fetch it: on these hosts, of these ranks. None: no agent can.
+  std::optional<EvidenceKind> kind = std::nullopt;
+  std::vector<std::string> hosts = {};
+  std::vector<int> ranks = {};  // empty: of all that are on the host
 };
 
 // A line that looks like trouble and that no parser and no signature knows.

@@ -69,6 +69,10 @@ std::size_t LiveJobs::reconcile(Job& job) {
   job.pace.end(processor_time() - before);
   Job::Judged found{diagnosis->attempt, findings_of(*diagnosis), standing_of(*diagnosis)};
   found.standing.over = is_over(job);
+  if (found.standing.over)
+    wanted_.forget(job.name);
+  else
+    wanted_.note(*diagnosis);
   if (job.reconciled == found) return 0;
   const std::size_t opened =
       store_.reconcile_findings(job.name, found.attempt, found.findings, utc_now(), found.standing);

@@ -180,6 +180,7 @@ bool LiveJobs::forget(const std::string& name, std::optional<Timestamp> unless_a
     throw;
   }
   renew(name, is_there);
+  if (forgotten) wanted_.forget(name);
   return forgotten;
 }
 

@@ -26,6 +26,7 @@
 #include "service/metrics.h"
 #include "service/open_sources.h"
 #include "service/reanalysis.h"
+#include "service/wanted_evidence.h"
 #include "store/store.h"
 
 namespace faultline {
@@ -100,6 +101,7 @@ class LiveJobs {
   Reanalyzed reanalyze(const std::string& job);
 
   OpenSources& open_sources() { return open_sources_; }
+  WantedEvidence& wanted() { return wanted_; }
   const LiveCatalog& catalog() const { return catalog_; }
 
   std::vector<std::string> names() const;  // sorted
@@ -216,6 +218,7 @@ class LiveJobs {
   Metrics& metrics_;
   LiveSettings settings_;
   OpenSources open_sources_;
+  WantedEvidence wanted_;
   const Timestamp begun_ = utc_now();
   std::atomic<bool> ready_{false};
   const std::atomic<bool>* stop_ = nullptr;

@@ -47,7 +47,9 @@ MissingEvidence gap(const View& view, const HostEvidence& evidence, const Hosts&
                     std::size_t all, std::string why) {
   MissingEvidence missing{.what = fmt::format("{} of {}", evidence.what, named(hosts, all)),
                           .why = std::move(why),
-                          .command = completed_command(evidence.command, {})};
+                          .command = completed_command(evidence.command, {}),
+                          .kind = evidence.kind,
+                          .hosts = hosts};
   make_sent(view, evidence.what, hosts, missing);
   return missing;
 }
@@ -104,7 +106,9 @@ MissingEvidence more_of(const View& view, const HostEvidence& evidence, const Ho
                         std::size_t all, const std::string& why) {
   MissingEvidence missing{.what = fmt::format("whole {} of {}", evidence.what, named(hosts, all)),
                           .why = fmt::format("what was sent may be only a part of it; {}", why),
-                          .command = completed_command(evidence.again, {})};
+                          .command = completed_command(evidence.again, {}),
+                          .kind = evidence.kind,
+                          .hosts = hosts};
   make_sent(view, evidence.what, hosts, missing);
   return missing;
 }

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "rules/answer/coverage_hosts.h"
 #include "rules/answer/pasteable.h"
 #include "rules/knowledge/limits.h"
 
@@ -18,6 +19,11 @@ constexpr std::string_view kStart = "export NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=IN
 constexpr std::string_view kStack = "py-spy dump --pid {pid}";
 constexpr std::string_view kRecorder =
     "export TORCH_NCCL_TRACE_BUFFER_SIZE=2000 TORCH_NCCL_DUMP_ON_TIMEOUT=1";
+
+std::vector<std::string> everywhere(const View& view) {
+  const std::set<std::string> hosts = hosts_heard(view);
+  return {hosts.begin(), hosts.end()};
+}
 
 // Asks for ranks that sent nothing at all, although other lines say that the job has them.
 void ask_for_unheard_ranks(const View& view, std::vector<MissingEvidence>& missing) {
@@ -69,7 +75,8 @@ void ask_for_dumps(const View& view, std::vector<MissingEvidence>& missing) {
       missing.push_back(
           {"the Flight Recorder dump of every rank",
            "PyTorch says that it writes dumps: they show what was started and what completed", "",
-           "nccl_trace_rank_0", upload_query(view, "source", "nccl_trace_rank_0")});
+           "nccl_trace_rank_0", upload_query(view, "source", "nccl_trace_rank_0"),
+           EvidenceKind::flight_recorder, everywhere(view)});
     return;
   }
   std::set<int> without;
@@ -123,7 +130,8 @@ void ask_ncclras(const View& view, const std::vector<Finding>& unexplained,
                      once ? "ranks that stand still between two reports are stuck; in a single "
                             "report they may only be a little late"
                           : "no log shows the calls of two ranks of one communicator",
-                     "ncclras -v  # on any host of the job while it runs; NCCL 2.24 and later"});
+                     "ncclras -v  # on any host of the job while it runs; NCCL 2.24 and later", "",
+                     "", EvidenceKind::ras, everywhere(view)});
 }
 
 // The finding names the rank that others wait for, or the host where it should be.
@@ -228,7 +236,7 @@ std::vector<MissingEvidence> ask_for_processes(const View& view,
       missing.push_back(
           {"stack of every rank, and all that its process printed (NCCL log and stderr)",
            "all ranks of the communicator entered the call, and nothing says why none left it",
-           completed_command(kStack, {})});
+           completed_command(kStack, {}), "", "", EvidenceKind::stacks, everywhere(view)});
     if (!stands_itself(finding)) continue;
     const std::vector<int>& ranks = finding.subject.ranks;
     missing.push_back(
@@ -239,7 +247,9 @@ std::vector<MissingEvidence> ask_for_processes(const View& view,
                          ? std::string()
                          : fmt::format(" on {}", fmt::join(finding.subject.hosts, ", "))),
          "it stopped there and nothing says why",
-         completed_command(kStack, advice_subject(view, finding.subject))});
+         completed_command(kStack, advice_subject(view, finding.subject)), "", "",
+         EvidenceKind::stacks,
+         finding.subject.hosts.empty() ? everywhere(view) : finding.subject.hosts, ranks});
   }
   ask_ncclras(view, unexplained, missing);
   return missing;

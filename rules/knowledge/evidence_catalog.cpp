@@ -12,10 +12,11 @@ namespace {
 HostEvidence evidence_of(const YamlFile& file, const YamlNode& entry) {
   HostEvidence evidence;
   file.read_fields(entry, "a kind of evidence",
-                   {needed("what", evidence.what), maybe("dialects", evidence.dialects),
-                    maybe("network", evidence.network), maybe("asked", evidence.asked),
-                    needed("why", evidence.why), needed("command", evidence.command),
-                    maybe("again", evidence.again), maybe("bears_out", evidence.bears_out)});
+                   {needed("what", evidence.what), maybe("kind", evidence.kind),
+                    maybe("dialects", evidence.dialects), maybe("network", evidence.network),
+                    maybe("asked", evidence.asked), needed("why", evidence.why),
+                    needed("command", evidence.command), maybe("again", evidence.again),
+                    maybe("bears_out", evidence.bears_out)});
   return evidence;
 }
 

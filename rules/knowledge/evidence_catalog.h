@@ -3,11 +3,13 @@
 
 #include <boost/describe.hpp>
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "model/cause.h"
+#include "model/evidence_kind.h"
 
 namespace faultline {
 
@@ -17,6 +19,7 @@ BOOST_DESCRIBE_ENUM(Lacking, stopped, stalled, healthy)
 
 struct HostEvidence {
   std::string what;
+  std::optional<EvidenceKind> kind;  // nothing: no agent can fetch it
   std::vector<std::string> dialects;
   bool network = false;
   std::vector<Lacking> asked;

@@ -140,6 +140,17 @@ class OpenApiServer : public testing::Test {
     finding = cause.at("finding").as_string();
     host = cause.at("subject").at("hosts").at(0).as_string();
     gpu = cause.at("subject").at("gpus").at(0).as_string();
+    const json::value hosts = json::parse(ask("GET", "/api/v1/hosts?limit=1000").body);
+    for (const json::value& known : hosts.at("hosts").as_array()) {
+      asked_host = known.at("host").as_string();
+      const Heard heard =
+          ask("GET", "/api/v1/wanted?kinds=kernel_log,stacks&host=" + percent(asked_host));
+      const json::value wanted = json::parse(heard.body).at("wanted");
+      if (wanted.as_array().empty()) continue;
+      wish = wanted.at(0).at("id").as_string();
+      break;
+    }
+    ASSERT_NE(wish, "") << "no host is asked for anything";
   }
 
   static void TearDownTestSuite() {
@@ -227,11 +238,14 @@ class OpenApiServer : public testing::Test {
         {"q", "bus"},
         {"by", "ann"},
         {"note", "so it is"},
+        {"detail", "py-spy dump"},
         // The page's own script interprets these.
         {"attempt", "1"},
         {"state", "all"},
         {"verdict", "hang,failed"},
     };
+    if (operation.path == "/api/v1/wanted/outcome" && name == "id") return wish;
+    if (operation.path == "/api/v1/wanted/outcome" && name == "host") return asked_host;
     const auto found = kGood.find(name);
     return found == kGood.end() ? std::nullopt : std::optional(found->second);
   }
@@ -256,13 +270,17 @@ class OpenApiServer : public testing::Test {
     if (operation.path.ends_with("/lines")) return {{"source", source_of("llama")}, {"line", "1"}};
     if (operation.path.ends_with("/review")) return {{"verdict", "acknowledged"}};
     if (operation.path.ends_with("/stream")) return {{"after", "0"}};
+    if (operation.path == "/api/v1/wanted") return {{"host", host}};
+    if (operation.path.ends_with("/outcome"))
+      return {{"host", asked_host}, {"id", wish}, {"outcome", "sent"}};
     return {};
   }
 
   // The parameter is optional in the query because it may come in the body or in a header. This
   // test sends it in the query only, so it is needed here.
   static bool is_said_elsewhere(const Operation& operation, const std::string& name) {
-    return (operation.path.ends_with("/review") && name == "verdict") ||
+    return operation.path.ends_with("/outcome") ||
+           (operation.path.ends_with("/review") && name == "verdict") ||
            (operation.path.ends_with("/stream") && name == "after");
   }
 
@@ -504,6 +522,12 @@ class OpenApiServer : public testing::Test {
                R"({"verdict":"closed","by":"ann","note":"done"})"));
     expect("GET", "/api/v1/findings/{id}", ask("GET", "/api/v1/findings/" + finding));
 
+    const std::string outcome = "/api/v1/wanted/outcome";
+    expect("POST", outcome,
+           ask("POST", outcome + "?host=none-such", "Content-Type: application/json\r\n",
+               R"({"id":"none-such","outcome":"sent"})"),
+           false);
+
     const Heard stream = ask("GET", "/api/v1/findings/stream?after=0");
     const std::string data = stream.body.substr(stream.body.find("\ndata: ") + 7);
     EXPECT_THAT(check->complaints(document->at("components").at("schemas").at("StoredFinding"),
@@ -521,6 +545,8 @@ class OpenApiServer : public testing::Test {
   static inline std::string finding;
   static inline std::string host;
   static inline std::string gpu;
+  static inline std::string wish;  // the id of something that an agent on asked_host was told
+  static inline std::string asked_host;
 };
 
 using OpenApiDocument = OpenApiServer;
