@@ -9,7 +9,7 @@
 #include "http/enumerator.h"
 #include "http/handlers.h"
 #include "http/problem.h"
-#include "rules/knowledge/secrets.h"
+#include "rules/knowledge/without_secrets.h"
 
 namespace faultline {
 namespace {
@@ -41,12 +41,13 @@ boost::asio::awaitable<Response> list_wanted(const Request& request, Services& s
   if (!wait) co_return problem_response(wait.error());
   WantedEvidence& wanted = services.jobs.wanted();
   Connection& connection = exchange.connection;
+  if (request.method == "HEAD") co_return Response::json(json::object{{"wanted", json::array()}});
   const auto subscription = wanted.changes().subscribe(connection.waker());
   const SteadyTime deadline = steady_now() + std::chrono::seconds(wait->value_or(0));
+  const auto may_know = [&](std::string_view job) { return request.may_be_told_of(job); };
   while (true) {
-    const std::vector<EvidenceRequest> taken = wanted.take(
-        host, {kinds->begin(), kinds->end()},
-        [&](std::string_view job) { return request.may_be_told_of(job); }, utc_now());
+    const std::vector<EvidenceRequest> taken =
+        wanted.take(host, {kinds->begin(), kinds->end()}, may_know, utc_now());
     json::array wishes;
     for (const EvidenceRequest& wish : taken) wishes.push_back(wish_json(wish));
     if (!wishes.empty() || kinds->empty() || steady_now() >= deadline || connection.asked_to_stop())
@@ -70,8 +71,9 @@ Response note_outcome(const Request& request, Services& services) {
   std::string detail = without_secrets(*secrets, printable_name(said->text("detail").value_or("")));
   if (detail.size() > kMostDetail)
     return problem_response(Error{Error::Kind::too_large, "detail holds at most 512 bytes"});
+  const auto may_know = [&](std::string_view job) { return request.may_be_told_of(job); };
   if (!services.jobs.wanted().answer(host, said->text("id").value_or(""), **outcome,
-                                     std::move(detail), utc_now()))
+                                     std::move(detail), may_know, utc_now()))
     return problem_response(
         Problem{.status = 404, .detail = "nothing with this id was asked of this host"});
   return Response{.status = 204};

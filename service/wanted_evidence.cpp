@@ -5,6 +5,7 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "rules/state/sources.h"
@@ -90,16 +91,19 @@ void WantedEvidence::note(const Diagnosis& diagnosis) {
     std::erase_if(job.requests, [&](const auto& known) {
       return known.second.outcome == EvidenceOutcome::waiting && !wished.contains(known.first);
     });
-    std::erase_if(job.order, [&](const std::string& id) { return !job.requests.contains(id); });
     for (EvidenceRequest& wish : wishes) {
       if (job.requests.size() >= kMostOfAJob) break;
       std::string id = wish.id;
-      if (!job.requests.emplace(id, std::move(wish)).second) continue;
-      job.order.push_back(std::move(id));
-      is_more = true;
+      is_more |= job.requests.emplace(std::move(id), std::move(wish)).second;
     }
-    std::ranges::stable_sort(
-        job.order, {}, [&](const std::string& id) { return perishes(job.requests.at(id).kind); });
+    job.of_host.clear();
+    for (const auto& [id, request] : job.requests)
+      job.of_host[short_host(request.host)].push_back(id);
+    for (auto& [host, ids] : job.of_host)
+      std::ranges::sort(ids, {}, [&](const std::string& id) {
+        const EvidenceKind kind = job.requests.at(id).kind;
+        return std::tuple(perishes(kind), kind, id);
+      });
     make_room();
   }
   if (is_more) changes_.signal();
@@ -123,17 +127,22 @@ std::vector<EvidenceRequest> WantedEvidence::take(
   std::vector<EvidenceRequest> taken;
   for (auto& [name, job] : jobs_) {
     if (!may_know(name)) continue;
+    const auto is_lost = [&](const EvidenceRequest& request) {
+      return request.outcome == EvidenceOutcome::asked && now - *request.asked_at >= kAskAgainAfter;
+    };
     // One process of a job answers for all that NCCL's RAS knows.
-    const bool has_ras = std::ranges::any_of(job.requests, [](const auto& known) {
-      return known.second.kind == EvidenceKind::ras &&
-             known.second.outcome == EvidenceOutcome::sent;
+    const bool has_ras = std::ranges::any_of(job.requests, [&](const auto& known) {
+      const auto& [id, request] = known;
+      return request.kind == EvidenceKind::ras &&
+             (request.outcome == EvidenceOutcome::sent ||
+              (request.outcome == EvidenceOutcome::asked && !is_lost(request)));
     });
-    for (const std::string& id : job.order) {
+    const auto here = job.of_host.find(short_host(host));
+    if (here == job.of_host.end()) continue;
+    for (const std::string& id : here->second) {
       EvidenceRequest& request = job.requests.at(id);
-      const bool is_lost =
-          request.outcome == EvidenceOutcome::asked && now - *request.asked_at >= kAskAgainAfter;
       if (!is_same(request.host, host) || !kinds.contains(request.kind) ||
-          (request.outcome != EvidenceOutcome::waiting && !is_lost) ||
+          (request.outcome != EvidenceOutcome::waiting && !is_lost(request)) ||
           (request.kind == EvidenceKind::ras && has_ras))
         continue;
       request.outcome = EvidenceOutcome::asked;
@@ -145,11 +154,12 @@ std::vector<EvidenceRequest> WantedEvidence::take(
 }
 
 bool WantedEvidence::answer(std::string_view host, std::string_view id, EvidenceOutcome outcome,
-                            std::string detail, Timestamp now) {
+                            std::string detail,
+                            const std::function<bool(std::string_view)>& may_know, Timestamp now) {
   const std::lock_guard lock(mutex_);
   for (auto& [name, job] : jobs_) {
-    const auto found = job.requests.find(std::string(id));
-    if (found == job.requests.end() || !is_same(found->second.host, host) ||
+    const auto found = job.requests.find(id);
+    if (found == job.requests.end() || !may_know(name) || !is_same(found->second.host, host) ||
         !found->second.asked_at)
       continue;
     EvidenceRequest& request = found->second;

@@ -51,9 +51,10 @@ class WantedEvidence {
   std::vector<EvidenceRequest> take(std::string_view host, const std::set<EvidenceKind>& kinds,
                                     const std::function<bool(std::string_view)>& may_know,
                                     Timestamp now);
-  // False: nothing of this id was asked of this host.
+  // False: nothing of this id, of a job that it may know, was asked of this host.
   bool answer(std::string_view host, std::string_view id, EvidenceOutcome outcome,
-              std::string detail, Timestamp now);
+              std::string detail, const std::function<bool(std::string_view)>& may_know,
+              Timestamp now);
 
   // What was asked of agents, in the order in which they took it.
   std::vector<EvidenceRequest> asked(std::string_view job) const;
@@ -62,9 +63,10 @@ class WantedEvidence {
 
  private:
   struct OfJob {
-    std::map<std::string, EvidenceRequest> requests;  // by id
-    std::vector<std::string> order;                   // ids, the most perishable first
-    std::uint64_t noted = 0;                          // when, by count
+    std::map<std::string, EvidenceRequest, std::less<>> requests;  // by id
+    // By the short name of the host: ids, the most perishable first.
+    std::map<std::string, std::vector<std::string>> of_host;
+    std::uint64_t noted = 0;  // when, by count
   };
 
   void make_room();
