@@ -28,6 +28,7 @@
 #include "logging/log.h"
 #include "service/clock.h"
 #include "ship/agent.h"
+#include "ship/collect/kinds.h"
 
 namespace faultline {
 namespace {
@@ -48,6 +49,8 @@ struct ShipOptions {
   std::string spool = "256MB";
   std::string token_file;
   std::string ca_file;
+  std::string collect;
+  bool collect_dry_run = false;
 };
 
 std::string own_host_name() {
@@ -64,6 +67,19 @@ std::string check_server(const std::string& text) {
 std::string check_label(const std::string& text) {
   const auto good = check_name("the name", text);
   return good ? "" : good.error().message;
+}
+
+std::string check_kinds(const std::string& text) {
+  const std::string unknown = choose_kinds(text).unknown;
+  return unknown.empty() ? "" : fmt::format("there is no kind \"{}\"", unknown);
+}
+
+std::string list_of_kinds() {
+  std::string text = "What --collect can switch on, and what it runs:\n";
+  for (const CollectKind& kind : evidence_kinds())
+    text += fmt::format("{}: {}.\n", kind.name, kind.runs);
+  text.pop_back();
+  return text;
 }
 
 // What is kept between runs: where systemd says, else where programs of this user keep such things.
@@ -140,7 +156,9 @@ ShipSettings settings_from(const ShipOptions& options, const std::filesystem::pa
                         .state = state,
                         .spool = {},
                         .since = options.follow ? seconds(options.since) : std::chrono::seconds{},
-                        .retry_for = seconds(options.retry_for)};
+                        .retry_for = seconds(options.retry_for),
+                        .collect = {.kinds = choose_kinds(options.collect).names,
+                                    .dry_run = options.collect_dry_run}};
   settings.spool.disk = *setting_size(options.spool);
   for (const std::string& path : options.paths) {
     if (path == "-") {
@@ -154,6 +172,8 @@ ShipSettings settings_from(const ShipOptions& options, const std::filesystem::pa
   }
   if (settings.source.empty())
     settings.source = fmt::format("{}/stdin/{}", settings.host, to_rfc3339(utc_now()));
+  if (!options.collect.empty() && !options.follow)
+    throw std::runtime_error("--collect needs --follow: evidence is asked for while a job runs");
   if (!settings.from_stdin && !settings.kernel && settings.paths.empty())
     throw std::runtime_error("say what to send: files, folders, - for stdin, or --kmsg");
   return settings;
@@ -257,6 +277,15 @@ void add_ship_command(CLI::App& app, int& exit_code) {
       ->add_option("--ca-file", options->ca_file, "The authorities for https, beside the system's")
       ->type_name("FILE")
       ->check(CLI::Validator(CLI::ExistingFile).description(""));
+  command
+      ->add_option("--collect", options->collect,
+                   "With --follow: what the agent may collect on this host if the server asks for "
+                   "it to decide a diagnosis, or all; by default nothing")
+      ->type_name("KIND,...")
+      ->check(CLI::Validator(check_kinds, ""));
+  command->add_flag("--collect-dry-run", options->collect_dry_run,
+                    "Log what would be collected, and collect nothing");
+  command->footer(list_of_kinds());
   command->callback([options, &exit_code] {
     try {
       exit_code = ship(*options);

@@ -32,6 +32,7 @@ constexpr std::chrono::milliseconds kIdle{250};
 constexpr std::chrono::seconds kBetweenSearches{5};
 constexpr std::chrono::milliseconds kBetweenLooksAtHolders{1000};
 constexpr std::chrono::seconds kBetweenSaves{2};
+constexpr std::chrono::seconds kBetweenListsOfJobs{1};
 // How long a log waits for a process that has it open, and so tells its job.
 constexpr std::chrono::seconds kLongestForHolder{5};
 // At the end, for what still waits.
@@ -88,6 +89,11 @@ ShipAgent::ShipAgent(ShipSettings settings)
   for (ReaderState& reader : read_state(settings_.state)) {
     std::string path = reader.path;
     saved_.emplace(std::move(path), std::move(reader));
+  }
+  if (settings_.follow && !settings_.collect.kinds.empty()) {
+    collector_ =
+        std::make_unique<EvidenceCollector>(settings_.collect, settings_.host, settings_.state);
+    wanted_loop_ = std::make_unique<WantedLoop>(settings_.server, settings_.host, *collector_);
   }
   // Others need descriptors, too: the connection, folders, files that are looked at.
   constexpr std::size_t kOthers = 128;
@@ -268,6 +274,13 @@ void ShipAgent::hear() {
 void ShipAgent::heard(const ServerNews& news) {
   const auto found = std::ranges::find_if(
       entries_, [&](const auto& entry) { return entry.second.reader->target() == news.target; });
+  if (found == entries_.end() && news.kind == ServerNews::Kind::has_more &&
+      is_collected(news.target)) {
+    // Each is sent once, under a name of its own: the server has the beginning of it from an agent
+    // that was ended, and skips that.
+    sender_.trust(news.target);
+    return spool_.hold(news.target, {});
+  }
   if (found == entries_.end()) {
     // Its log is gone; the server gets what there is of it.
     if (news.kind != ServerNews::Kind::acknowledged)
@@ -355,6 +368,34 @@ bool ShipAgent::take_round() {
   return any;
 }
 
+void ShipAgent::tell_collector() {
+  if (!collector_ || Clock::now() - told_collector_at_ < kBetweenListsOfJobs) return;
+  told_collector_at_ = Clock::now();
+  std::set<std::string> jobs;
+  for (const auto& [path, entry] : entries_) jobs.insert(entry.reader->target().job);
+  collector_->know_jobs(std::move(jobs));
+}
+
+// What was collected waits for room in the spool, as logs do.
+void ShipAgent::take_collected() {
+  while (collector_) {
+    const std::optional<LogTarget> target = collector_->next_target();
+    if (!target || !spool_.has_room(*target)) return;
+    const CollectedText evidence = collector_->take();
+    sender_.trust(evidence.target);
+    const std::string_view text = evidence.text;
+    for (std::size_t at = 0; at < text.size(); at += kAtOnce) {
+      const std::string_view part = text.substr(at, kAtOnce);
+      spool_.put({.target = evidence.target,
+                  .from = at,
+                  .to = at + part.size(),
+                  .boot_time = {},
+                  .packed = packed(part),
+                  .final = at + part.size() == text.size()});
+    }
+  }
+}
+
 // Logs that were deleted and read to their ends.
 void ShipAgent::forget_gone() {
   const auto is_gone = [&](const auto& item) {
@@ -387,10 +428,15 @@ bool ShipAgent::all_sent() const {
 bool ShipAgent::run() {
   begin_streams();
   std::jthread sending([this] { sender_.run(); });
-  struct StopsSender {
+  std::jthread collecting;
+  struct StopsThreads {
     Sender& sender;
-    ~StopsSender() { sender.stop(); }
-  } const stops{sender_};  // before the thread is joined, whatever happens
+    WantedLoop* wanted;
+    ~StopsThreads() {
+      sender.stop();
+      if (wanted != nullptr) wanted->stop();
+    }
+  } const stops{sender_, wanted_loop_.get()};  // before threads are joined, whatever happens
   Clock::time_point good = Clock::now();
   bool in_time = true;
   bool came = true;  // files came or went
@@ -402,6 +448,11 @@ bool ShipAgent::run() {
         (since_search >= kBetweenSearches || (wanted && since_search >= kBetweenLooksAtHolders)))
       find();
     const bool any = take_round();
+    tell_collector();
+    // Not before it knows of which jobs there are logs.
+    if (wanted_loop_ && !collecting.joinable())
+      collecting = std::jthread([this] { wanted_loop_->run(); });
+    take_collected();
     forget_gone();
     save(must_save_);
     if (!settings_.follow && !any && all_sent()) break;
@@ -413,6 +464,8 @@ bool ShipAgent::run() {
     const auto pause = took_much_ ? std::chrono::milliseconds{0} : any ? kBetweenRounds : kIdle;
     came = watch_.wait(pause, seen_stdin_end ? -1 : STDIN_FILENO);
   }
+  if (wanted_loop_) wanted_loop_->stop();
+  take_collected();
   const Clock::time_point until = Clock::now() + kLongestFarewell;
   while (!spool_.empty() && in_time && sender_.trouble().empty() && Clock::now() < until)
     std::this_thread::sleep_for(kBetweenRounds);

@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "ship/collect/collector.h"
+#include "ship/collect/wanted_loop.h"
 #include "ship/log_holder.h"
 #include "ship/log_reader.h"
 #include "ship/sender.h"
@@ -37,6 +39,7 @@ struct ShipSettings {
   std::chrono::seconds since{};      // files that did not change for longer are not begun
   std::chrono::seconds retry_for{};  // without following: how long a server may be away
   std::string proc = "/proc";
+  CollectSettings collect = {};  // without kinds nothing is collected
 };
 
 class ShipAgent {
@@ -74,6 +77,8 @@ class ShipAgent {
   bool take_round();
   bool take_from(const std::string& path, Entry& entry);
   void put_taken();
+  void tell_collector();
+  void take_collected();
   void forget_gone();
   void save(bool now);
   bool all_sent() const;
@@ -83,6 +88,9 @@ class ShipAgent {
   OpenDescriptor lock_;
   Spool spool_;
   Sender sender_;
+  // Both or none.
+  std::unique_ptr<EvidenceCollector> collector_;
+  std::unique_ptr<WantedLoop> wanted_loop_;
   FolderWatch watch_;
   std::atomic<bool> stopped_ = false;
   std::map<std::string, Entry> entries_;           // by path
@@ -99,6 +107,7 @@ class ShipAgent {
   std::size_t most_logs_ = 0;
   Clock::time_point found_at_{};
   Clock::time_point saved_at_{};
+  Clock::time_point told_collector_at_{};
   std::uint64_t thrown_away_ = 0;  // bytes of stdin
 };
 

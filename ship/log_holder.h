@@ -1,30 +1,16 @@
-// Which process writes a log, and what its environment says of its job and rank.
+// Which process writes a log, and so which job and rank it is of.
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "ship/part_mark.h"
+#include "ship/process_labels.h"
 
 namespace faultline {
-
-// What the environment of a process says.
-struct ProcessLabels {
-  std::string job;
-  int rank = -1;
-  bool operator==(const ProcessLabels&) const = default;
-};
-
-// The value of a variable of the environment; empty: there is none.
-using Environment = std::function<std::string(const std::string& name)>;
-ProcessLabels labels_of(const Environment& environment);
-// Of this process.
-std::string own_environment(const std::string& name);
 
 // Which processes have which files open for writing, as one look at all of them tells.
 class LogHolders {

@@ -3,10 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/asio/co_spawn.hpp>
 #include <boost/json.hpp>
 #include <charconv>
-#include <fstream>
 #include <utility>
 
 #include "logging/log.h"
@@ -14,7 +12,6 @@
 namespace faultline {
 namespace {
 
-namespace asio = boost::asio;
 namespace json = boost::json;
 
 constexpr std::chrono::milliseconds kFirstPause{500};
@@ -26,38 +23,16 @@ constexpr std::chrono::seconds kUntilSetUp{15};
 // A reader answers within a round of the agent.
 constexpr std::chrono::minutes kForReader{10};
 
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (std::isalnum(byte) != 0 || std::string_view("-._~/").find(c) != std::string_view::npos)
-      out += c;
-    else
-      out += fmt::format("%{:02X}", byte);
-  }
-  return out;
-}
-
-std::string target_of(const Url& server, const Shipment& shipment, bool final) {
-  std::string base = server.target;
-  while (base.ends_with('/')) base.pop_back();
+std::string path_of(const Shipment& shipment, bool final) {
   const LogTarget& target = shipment.target;
-  std::string text = fmt::format("{}/api/v1/ingest?source={}&offset={}", base,
-                                 escaped(target.source), shipment.from);
-  if (!target.job.empty()) text += "&job=" + escaped(target.job);
-  if (!target.host.empty()) text += "&host=" + escaped(target.host);
+  std::string text = fmt::format("/api/v1/ingest?source={}&offset={}", query_escaped(target.source),
+                                 shipment.from);
+  if (!target.job.empty()) text += "&job=" + query_escaped(target.job);
+  if (!target.host.empty()) text += "&host=" + query_escaped(target.host);
   if (target.rank >= 0) text += fmt::format("&rank={}", target.rank);
-  if (!shipment.boot_time.empty()) text += "&boot_time=" + escaped(shipment.boot_time);
+  if (!shipment.boot_time.empty()) text += "&boot_time=" + query_escaped(shipment.boot_time);
   if (final) text += "&final=true";
   return text;
-}
-
-std::string first_line_of(const std::string& file) {
-  std::ifstream in(file);
-  std::string line;
-  std::getline(in, line);
-  while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.pop_back();
-  return line;
 }
 
 json::object object_in(std::string_view body) {
@@ -91,32 +66,20 @@ std::optional<HeldProof> last_block_in(const json::object& answer) {
   return proof;
 }
 
-std::string told_by(const ClientAnswer& answer) {
-  const json::object problem = object_in(answer.body);
-  const json::value* detail = problem.if_contains("detail");
-  const std::string why =
-      detail != nullptr && detail->is_string() ? std::string(detail->as_string()) : "";
-  return why.empty() ? fmt::format("answers {}", answer.status)
-                     : fmt::format("answers {}: {}", answer.status, why);
-}
-
 }  // namespace
 
-Sender::Sender(ShipServer server, Spool& spool) : server_(std::move(server)), spool_(spool) {}
-
-ClientOptions Sender::client_options() const {
-  return {.ca_file = server_.ca_file,
-          .timeout = kTimeout,
-          .most_body = std::size_t{64} << 10,
-          .reads_accepted = true,
-          .keeps_connection = true,
-          .allows = {},
-          .none_allowed = {}};
-}
+Sender::Sender(ShipServer server, Spool& spool)
+    : link_(std::move(server), {.timeout = kTimeout,
+                                .most_body = std::size_t{64} << 10,
+                                .reads_accepted = true,
+                                .keeps_connection = true,
+                                .allows = {},
+                                .none_allowed = {}}),
+      spool_(spool) {}
 
 void Sender::stop() {
   stopped_ = true;
-  io_.stop();
+  link_.stop();
   spool_.wake();
 }
 
@@ -144,8 +107,7 @@ std::string Sender::trouble() const {
 void Sender::set_trouble(std::string trouble) {
   const std::lock_guard lock(mutex_);
   if (trouble == trouble_) return;
-  const std::string server =
-      fmt::format("{}://{}", server_.url.tls ? "https" : "http", server_.url.host_header());
+  const std::string server = link_.name();
   if (trouble.empty())
     say(LogLevel::info, "ship", fmt::format("{} takes logs again", server));
   else
@@ -161,32 +123,12 @@ std::chrono::milliseconds Sender::next_pause(int failures) {
 }
 
 ClientAnswer Sender::ask(const Shipment& shipment, bool final) {
-  if (!client_) client_.emplace(server_.url, client_options());
   ClientRequest request{.method = "PUT",
-                        .target = target_of(server_.url, shipment, final),
+                        .target = link_.target(path_of(shipment, final || shipment.final)),
                         .headers = {},
                         .body = shipment.body};
   if (!request.body.empty()) request.headers.emplace_back("Content-Encoding", "zstd");
-  if (!server_.token_file.empty())
-    request.headers.emplace_back("Authorization", "Bearer " + first_line_of(server_.token_file));
-  std::optional<ClientAnswer> answer;
-  try {
-    asio::co_spawn(
-        io_, [&]() -> asio::awaitable<void> { answer = co_await client_->ask(request); },
-        [](std::exception_ptr failure) {
-          if (failure) std::rethrow_exception(failure);
-        });
-    io_.restart();
-    if (!stopped_ || final) io_.run();
-  } catch (const std::exception& failure) {  // such as no descriptor that is left
-    return {.outcome = ClientAnswer::Outcome::unsent, .why = failure.what()};
-  }
-  if (!answer) {
-    // It was stopped in the middle; the connection is of no use any more.
-    client_.reset();
-    return {.outcome = ClientAnswer::Outcome::unknown, .why = "the agent stops"};
-  }
-  return *answer;
+  return link_.ask(std::move(request), final);
 }
 
 void Sender::run() {
@@ -254,7 +196,7 @@ void Sender::send_again(const Shipment& shipment, const ClientAnswer& answer,
                        (answer.status == 409 && offset);
   if (!is_busy) pause = std::max<std::chrono::milliseconds>(pause, kUntilSetUp);
   refused_.insert(shipment.target);
-  set_trouble(fmt::format("{} (for {})", told_by(answer), shipment.target.source));
+  set_trouble(fmt::format("{} (for {})", problem_in(answer), shipment.target.source));
   spool_.hold(shipment.target, Clock::now() + pause);
 }
 

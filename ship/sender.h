@@ -1,8 +1,6 @@
 // Sender: brings what lies in the spool to a server, and says what the server has.
 #pragma once
 
-#include <boost/asio/io_context.hpp>
-
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -14,17 +12,11 @@
 #include <string>
 #include <vector>
 
-#include "client/http_client.h"
 #include "ship/log_reader.h"
+#include "ship/server_link.h"
 #include "ship/spool.h"
 
 namespace faultline {
-
-struct ShipServer {
-  Url url;  // its target: what comes before /api
-  std::string ca_file;
-  std::string token_file;  // read for each request: tokens are exchanged while we run
-};
 
 // What a server said about a log.
 struct ServerNews {
@@ -65,15 +57,12 @@ class Sender {
                   std::optional<std::uint64_t> offset);
   bool is_begun(const LogTarget& target) const;
   void wait_for_reader(ServerNews news);
-  ClientOptions client_options() const;
   void tell(ServerNews news);
   void set_trouble(std::string trouble);
   std::chrono::milliseconds next_pause(int failures);
 
-  const ShipServer server_;
+  ServerLink link_;
   Spool& spool_;
-  boost::asio::io_context io_;
-  std::optional<HttpClient> client_;
   std::atomic<bool> stopped_ = false;
   std::minstd_rand random_{std::random_device{}()};
   std::set<LogTarget> refused_;  // that the server did not take at the last attempt

@@ -39,6 +39,7 @@ std::string bytes_of(const SpooledPiece& piece) {
   writer.number(static_cast<std::int64_t>(piece.to));
   writer.text(piece.boot_time);
   writer.text(piece.packed);
+  writer.number(piece.final ? 1 : 0);
   return writer.take();
 }
 
@@ -52,6 +53,7 @@ bool piece_from(std::string_view bytes, SpooledPiece& piece) {
   piece.to = static_cast<std::uint64_t>(reader.number());
   piece.boot_time = reader.text();
   piece.packed = reader.text();
+  piece.final = !reader.at_end() && reader.number() != 0;
   return reader.ok() && reader.at_end() && piece.from < piece.to;
 }
 
@@ -229,11 +231,12 @@ std::optional<Shipment> Spool::next() {
     if (shipment.body.empty()) {
       shipment.from = piece.from;
       shipment.boot_time = piece.boot_time;
-    } else if (piece.from != shipment.to || piece.boot_time != shipment.boot_time ||
-               piece.to - shipment.from > kMostOfABody) {
+    } else if (shipment.final || piece.from != shipment.to ||
+               piece.boot_time != shipment.boot_time || piece.to - shipment.from > kMostOfABody) {
       return false;
     }
     shipment.to = piece.to;
+    shipment.final = piece.final;
     shipment.body += piece.packed;
     return true;
   };

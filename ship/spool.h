@@ -25,6 +25,7 @@ struct SpooledPiece {
   std::uint64_t to = 0;
   std::string boot_time;
   std::string packed;
+  bool final = false;  // nothing follows it
 };
 
 // Pieces that follow each other: the frames of one body.
@@ -34,6 +35,7 @@ struct Shipment {
   std::uint64_t to = 0;
   std::string boot_time;
   std::string body;
+  bool final = false;  // nothing follows it
 };
 
 struct SpoolLimits {

@@ -129,15 +129,20 @@ std::vector<ReaderState> read_state(const fs::path& folder) {
   }
 }
 
+bool replace_file(const fs::path& path, const std::string& text) {
+  fs::path next = path;
+  next += ".new";
+  std::error_code error;
+  if (!write_through(next, text)) return false;
+  fs::rename(next, path, error);
+  return !error;
+}
+
 bool write_state(const fs::path& folder, const std::vector<ReaderState>& readers) {
   json::array logs;
   for (const ReaderState& reader : readers) logs.push_back(json_of(reader));
   const json::object state{{"form", kForm}, {"logs", std::move(logs)}};
-  const fs::path next = folder / "state.json.new";
-  std::error_code error;
-  if (!write_through(next, json::serialize(state) + "\n")) return false;
-  fs::rename(next, state_file(folder), error);
-  return !error;
+  return replace_file(state_file(folder), json::serialize(state) + "\n");
 }
 
 }  // namespace faultline

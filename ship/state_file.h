@@ -18,7 +18,8 @@ Result<OpenDescriptor> lock_state_folder(const std::filesystem::path& folder);
 // the server knows what it has.
 std::vector<ReaderState> read_state(const std::filesystem::path& folder);
 
-// Replaces the file as a whole. False if it cannot be written.
+// Replaces the file as a whole, and brings it to the disk. False if it cannot be written.
+bool replace_file(const std::filesystem::path& path, const std::string& text);
 bool write_state(const std::filesystem::path& folder, const std::vector<ReaderState>& readers);
 
 }  // namespace faultline

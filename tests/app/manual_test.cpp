@@ -110,6 +110,8 @@ TEST_F(Manual, SaysWhatIsWrongWithACommandLine) {
        "faultline rules --help says more.\n"},
       {"$F rules", "faultline rules: name a command: list, show, check\n"},
       {"$F backup --data x", "faultline backup: FILE is required\n"},
+      {"$F ship --to http://x --follow --collect stacks,stack /tmp",
+       "faultline ship: --collect: there is no kind \"stack\"\n"},
       {"$F simulate --nodes many --list", "--nodes: must be a number, not \"many\"\n"},
       {"$F token x --scope read --until 2020-01-01T00:00:00Z",
        "--until: is in the past; the token would never be accepted\n"},

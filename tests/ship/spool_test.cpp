@@ -58,6 +58,21 @@ TEST_F(Spools, GivesTheLogsInTurnAndWhatFollowsEachOtherAsOneBody) {
   EXPECT_FALSE(spool.next());
 }
 
+TEST_F(Spools, RemembersThatNothingFollows) {
+  {
+    Spool spool(workshop.folder(), {});
+    SpooledPiece last = piece_of("a", 100, 100);
+    last.final = true;
+    spool.put(piece_of("a", 0, 100));
+    spool.put(std::move(last));
+    EXPECT_TRUE(spool.next()->final);
+    spool.save();
+  }
+  Spool spool(workshop.folder(), {});
+  EXPECT_TRUE(spool.next()->final);
+  EXPECT_EQ(spool.next()->to, 200U);
+}
+
 TEST_F(Spools, HoldsBackALogThatHasToWait) {
   Spool spool(workshop.folder(), {});
   spool.put(piece_of("a", 0, 10));

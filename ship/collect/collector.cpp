@@ -1,0 +1,203 @@
+#include "ship/collect/collector.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "logging/log.h"
+#include "ship/collect/port_counters.h"
+#include "ship/collect/ras_client.h"
+#include "ship/collect/recorder_pipe.h"
+
+namespace faultline {
+namespace {
+
+constexpr const char* kUsualPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+constexpr std::size_t kMostDetail = 400;  // that a server is told
+
+CollectSettings with_path(CollectSettings settings) {
+  if (settings.path.empty()) settings.path = own_environment("PATH");
+  if (settings.path.empty()) settings.path = kUsualPath;
+  return settings;
+}
+
+std::string words_of_command(const std::vector<std::string>& command) {
+  std::string text;
+  for (const std::string& word : command) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+void audit(const CollectRequest& wanted, const std::string& what) {
+  std::vector<LogField> fields{{"id", wanted.id}};
+  if (!wanted.why.empty()) fields.emplace_back("why", in_log(wanted.why));
+  say(LogLevel::info, "collect",
+      fmt::format("{} for job {}: {}", in_log(wanted.kind), in_log(wanted.job), what),
+      std::move(fields));
+}
+
+std::string collected_prefix(const std::string& host) { return host + "/collected/"; }
+
+}  // namespace
+
+bool is_collected(const LogTarget& target) {
+  return target.source.starts_with(collected_prefix(target.host));
+}
+
+EvidenceCollector::EvidenceCollector(CollectSettings settings, std::string host,
+                                     const std::filesystem::path& state)
+    : settings_(with_path(std::move(settings))),
+      host_(std::move(host)),
+      commands_(settings_.path, stopped_),
+      // What a dry run refuses must be possible when it is over.
+      history_(settings_.dry_run ? std::filesystem::path() : state, settings_.pace) {}
+
+void EvidenceCollector::stop() {
+  stopped_ = true;
+  const std::lock_guard lock(mutex_);
+  taken_.notify_all();
+}
+
+void EvidenceCollector::know_jobs(std::set<std::string> jobs) {
+  const std::lock_guard lock(mutex_);
+  jobs_ = std::move(jobs);
+}
+
+bool EvidenceCollector::is_known(const std::string& job) const {
+  {
+    const std::lock_guard lock(mutex_);
+    if (jobs_.contains(job)) return true;
+  }
+  return !processes_of_job(settings_.proc, job, {}).empty();
+}
+
+std::optional<LogTarget> EvidenceCollector::next_target() const {
+  const std::lock_guard lock(mutex_);
+  return found_.empty() ? std::nullopt : std::optional(found_.front().target);
+}
+
+CollectedText EvidenceCollector::take() {
+  const std::lock_guard lock(mutex_);
+  CollectedText evidence = std::move(found_.front());
+  found_.erase(found_.begin());
+  taken_.notify_all();
+  return evidence;
+}
+
+std::string EvidenceCollector::refusal(const CollectRequest& wanted) {
+  if (!wanted.fault.empty()) return wanted.fault;
+  if (find_kind(wanted.kind) == nullptr) return "there is no such kind";
+  if (!settings_.kinds.contains(wanted.kind)) return "this kind is not switched on";
+  if (!is_known(wanted.job)) return "this host has no logs and no processes of the job";
+  return history_.refusal(wanted);
+}
+
+CollectOutcome EvidenceCollector::collect(const CollectRequest& wanted) {
+  if (std::string why = refusal(wanted); !why.empty()) {
+    audit(wanted, "refused: " + why);
+    return {"refused", std::move(why)};
+  }
+  const CollectKind& kind = *find_kind(wanted.kind);
+  if (!history_.add(wanted)) {
+    audit(wanted, "refused: the state folder cannot be written to");
+    return {"failed", "the agent cannot remember what it collects"};
+  }
+  if (!settings_.dry_run) return run(kind, wanted);
+  audit(wanted, fmt::format("dry run: would run: {}", kind.runs));
+  return {"dry_run", std::string(kind.runs)};
+}
+
+CollectOutcome EvidenceCollector::run(const CollectKind& kind, const CollectRequest& wanted) {
+  const auto began = std::chrono::steady_clock::now();
+  Gathered gathered = gather(kind, wanted);
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
+  std::size_t bytes = 0;
+  for (const GatheredText& text : gathered.texts) bytes += text.text.size();
+  audit(wanted, fmt::format("{}{}{}; {} bytes in {:.1f} s", gathered.ran,
+                            gathered.failure.empty() || gathered.ran.empty() ? "" : "; ",
+                            gathered.failure, bytes, took.count()));
+  if (stopped_) return {"failed", "the agent stops"};
+  if (!gathered.failure.empty()) return {"failed", in_log(gathered.failure, kMostDetail)};
+  std::string detail = fmt::format("{} bytes; {}", bytes, gathered.ran);
+  hand_over(kind, wanted, std::move(gathered.texts));
+  return {"sent", in_log(detail, kMostDetail)};
+}
+
+Gathered EvidenceCollector::gather(const CollectKind& kind, const CollectRequest& wanted) {
+  const auto processes = [&] { return processes_of_job(settings_.proc, wanted.job, wanted.ranks); };
+  switch (kind.how) {
+    case CollectKind::How::all_commands:
+    case CollectKind::How::first_command:
+      return gather_commands(kind);
+    case CollectKind::How::port_counters:
+      return gather_port_counters(settings_.sys, settings_.between_counters, commands_,
+                                  settings_.command, stopped_);
+    case CollectKind::How::stacks:
+      return gather_stacks(processes(), settings_.proc, commands_, settings_.stacks);
+    case CollectKind::How::ras:
+      return gather_ras(wanted);
+    case CollectKind::How::flight_recorder:
+      return ask_flight_recorders(processes(), settings_.proc);
+  }
+  return {};
+}
+
+Gathered EvidenceCollector::gather_commands(const CollectKind& kind) {
+  CommandLimits limits = settings_.command;
+  limits.keeps_end = kind.keeps_end;
+  const bool wants_one = kind.how == CollectKind::How::first_command;
+  Gathered gathered;
+  std::string text;
+  bool any = false;
+  for (const std::vector<std::string>& command : kind.commands) {
+    const std::string words = words_of_command(command);
+    const CommandResult result = commands_.run(command, limits);
+    add_to_list(gathered.ran,
+                fmt::format("{}: {}", words, result.ok() ? "exit status 0" : result.failure));
+    any = any || !result.output.empty();
+    // As in a terminal, where the command names what its output is about.
+    text += fmt::format("$ {}\n{}", words, result.output);
+    if (!result.ok()) text += fmt::format("faultline: {}: {}\n", words, result.failure);
+    if (wants_one && result.ok()) break;
+  }
+  if (any)
+    gathered.texts.push_back({.part = {}, .text = std::move(text)});
+  else
+    gathered.failure = "nothing was printed";
+  return gathered;
+}
+
+// The port does not say whose it is, and another job's report would accuse this one.
+Gathered EvidenceCollector::gather_ras(const CollectRequest& wanted) {
+  Gathered gathered;
+  for (const std::string& job : jobs_with_ranks(settings_.proc))
+    if (job != wanted.job) {
+      gathered.failure = "other jobs run on this host, and the port does not say whose it is";
+      return gathered;
+    }
+  RasReport report = ask_ras_service(settings_.ras_port, settings_.command.time,
+                                     settings_.command.bytes, stopped_);
+  gathered.ran = fmt::format("asked 127.0.0.1:{}", settings_.ras_port);
+  gathered.failure = std::move(report.failure);
+  if (gathered.failure.empty())
+    gathered.texts.push_back({.part = {}, .text = std::move(report.text)});
+  return gathered;
+}
+
+// Waits until all is taken, so no more than one collection is held in memory.
+void EvidenceCollector::hand_over(const CollectKind& kind, const CollectRequest& wanted,
+                                  std::vector<GatheredText> texts) {
+  std::unique_lock lock(mutex_);
+  for (GatheredText& text : texts) {
+    std::string source = fmt::format("{}{}/{}", collected_prefix(host_), kind.name, wanted.id);
+    if (!text.part.empty()) source += "/" + text.part;
+    found_.push_back({.target = {.job = wanted.job,
+                                 .host = host_,
+                                 .source = std::move(source),
+                                 .rank = text.rank},
+                      .text = std::move(text.text)});
+  }
+  taken_.wait(lock, [&] { return stopped_ || found_.empty(); });
+}
+
+}  // namespace faultline
