@@ -17,7 +17,6 @@ namespace {
 namespace json = boost::json;
 
 constexpr std::uint64_t kLongestWait = 60;  // seconds
-constexpr std::size_t kMostDetail = 512;
 
 json::object wish_json(const EvidenceRequest& request) {
   return {{"id", request.id},
@@ -69,8 +68,6 @@ Response note_outcome(const Request& request, Services& services) {
         Error{Error::Kind::invalid_input, "outcome must be sent, failed, refused or dry_run"});
   const std::shared_ptr<const Secrets> secrets = services.jobs.catalog().get()->secrets;
   std::string detail = without_secrets(*secrets, printable_name(said->text("detail").value_or("")));
-  if (detail.size() > kMostDetail)
-    return problem_response(Error{Error::Kind::too_large, "detail holds at most 512 bytes"});
   const auto may_know = [&](std::string_view job) { return request.may_be_told_of(job); };
   if (!services.jobs.wanted().answer(host, said->text("id").value_or(""), **outcome,
                                      std::move(detail), may_know, utc_now()))

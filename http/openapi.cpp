@@ -115,7 +115,8 @@ std::vector<Refusal> refusals_of(const Route& route) {
         {"403", "The token does not allow this, or a page of another origin sent it."});
     refusals.push_back({"429", "The token made more requests than its rate allows."});
   }
-  if (route.pattern.starts_with("/api/") && route.pattern.find('{') != std::string_view::npos)
+  if (route.takes_body ||
+      (route.pattern.starts_with("/api/") && route.pattern.find('{') != std::string_view::npos))
     refusals.push_back({"404", "Nothing has this name."});
   if (takes_logs(route)) {
     refusals.push_back(

@@ -69,6 +69,10 @@ std::size_t LiveJobs::reconcile(Job& job) {
   job.pace.end(processor_time() - before);
   Job::Judged found{diagnosis->attempt, findings_of(*diagnosis), standing_of(*diagnosis)};
   found.standing.over = is_over(job);
+  {
+    const std::lock_guard cache_lock(job.cache_mutex);
+    job.judged = diagnosis;
+  }
   if (found.standing.over)
     wanted_.forget(job.name);
   else
@@ -104,7 +108,8 @@ void LiveJobs::reconcile_anew(std::string_view name) {
 bool LiveJobs::is_to_be_judged(Job& job) const {
   constexpr int kLooks = 12;  // in stall_after, while the verdict is open
   const std::lock_guard cache_lock(job.cache_mutex);
-  if (!job.cached) return true;
+  // A reader may have been told before the findings were stored.
+  if (!job.cached || job.judged.lock() != job.cached) return true;
   if (!job.cached->judged_in) return false;
   const SteadyTime::duration between =
       std::max<SteadyTime::duration>(kFresh, settings_.stall_after / kLooks);

@@ -57,6 +57,7 @@ struct LiveJobs::Job {
 
   std::mutex cache_mutex;  // also keeps several callers from computing the same diagnosis
   std::shared_ptr<const Diagnosis> cached;
+  std::weak_ptr<const Diagnosis> judged;        // whose findings are stored
   std::atomic<std::optional<Verdict>> verdict;  // of the last diagnosis; readable without a lock
   std::uint64_t cached_version = 0;
   std::uint64_t cached_catalog = 0;  // its version

@@ -9,6 +9,7 @@
 #include "rules/detect/behind_despite_gaps.h"
 #include "rules/detect/collective_stalled.h"
 #include "rules/detect/ends_too_soon.h"
+#include "rules/detect/stacks.h"
 #include "rules/detect/went_past.h"
 #include "rules/knowledge/ground_names.h"
 #include "rules/picture/calls/came.h"
@@ -181,6 +182,7 @@ Suspicion describe_behind(const View& view, const Alignment& alignment,
   finding.subject.communicators = communicators;
   add_last_lines(view, culprits, finding);
   finding.evidence.push_back(view.evidence(view.member(peer).last_line));
+  add_what_it_does(view, finding);
   return suspicion;
 }
 

@@ -134,4 +134,21 @@ std::vector<Suspicion> find_elsewhere_by_stacks(const View& view) {
   return {std::move(suspicion)};
 }
 
+void add_what_it_does(const View& view, Finding& finding) {
+  if (view.job.torch().stacks().empty()) return;
+  const std::vector<int>& ranks = finding.subject.ranks;
+  for (const StandingByStack& standing : standings_by_stack(view)) {
+    if (waits_for_others(standing) || std::ranges::find(ranks, standing.rank) == ranks.end())
+      continue;
+    finding.title += ranks.size() == 1
+                         ? fmt::format("; it {}", standing.text())
+                         : fmt::format("; rank {} {}", standing.rank, standing.text());
+    Evidence line = view.evidence(standing.stack->line);
+    if (finding.evidence.size() < kMostLines &&
+        std::ranges::find(finding.evidence, line) == finding.evidence.end())
+      finding.evidence.push_back(std::move(line));
+    return;
+  }
+}
+
 }  // namespace faultline

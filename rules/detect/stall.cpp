@@ -4,9 +4,9 @@
 
 #include <iterator>
 
+#include "rules/detect/stacks.h"
 #include "rules/detect/torch/word_of_end.h"
 #include "rules/knowledge/ground_names.h"
-#include "rules/picture/calls/stacks.h"
 #include "rules/picture/calls/told/adapters.h"
 
 namespace faultline {
@@ -61,16 +61,7 @@ void add_asides(const View& view, const Stall& stall, Finding& finding) {
     if (!known->second.lines.empty()) add_first_line(view, known->second.lines.front(), finding);
     break;
   }
-  if (stall.kind != Stall::Kind::behind || view.job.torch().stacks().empty()) return;
-  const std::vector<int>& ranks = finding.subject.ranks;
-  for (const StandingByStack& standing : standings_by_stack(view)) {
-    if (standing.wait() != StackWait::nothing ||
-        std::ranges::find(ranks, standing.rank) == ranks.end())
-      continue;
-    finding.title += fmt::format("; it {}", standing.text());
-    add_first_line(view, &standing.stack->line, finding);
-    return;
-  }
+  if (stall.kind == Stall::Kind::behind) add_what_it_does(view, finding);
 }
 
 // Adds lines of the ranks that the stall names, and one of a rank that is in the call.

@@ -51,9 +51,9 @@ struct Asked : testing::Test {
   std::optional<ServerProcess> server;
 };
 
-using Access = Asked;
+using AccessOfTokens = Asked;
 
-TEST_F(Access, WithoutATokenOnlyHealthIsTold) {
+TEST_F(AccessOfTokens, WithoutATokenOnlyHealthIsTold) {
   for (const char* path : {"/healthz", "/readyz"}) EXPECT_EQ(curl(*server, path).status, 200);
   for (const char* path : {"/api/v1/jobs", "/api/v1/findings", "/api/v1/hosts", "/metrics",
                            "/openapi.json", "/api/v1/rules", "/api/v1/findings/stream"}) {
@@ -70,7 +70,7 @@ TEST_F(Access, WithoutATokenOnlyHealthIsTold) {
   EXPECT_EQ(status("/api/v1/jobs", past), 401);
 }
 
-TEST_F(Access, AScopeIsGoodForWhatItSays) {
+TEST_F(AccessOfTokens, AScopeIsGoodForWhatItSays) {
   EXPECT_EQ(status("/api/v1/ingest?job=j&source=s", shipper, kLine), 200);
   EXPECT_EQ(status("/api/v1/sources?job=j", shipper), 200);
   EXPECT_EQ(status("/api/v1/jobs/j/diagnosis", shipper), 403);
@@ -85,7 +85,7 @@ TEST_F(Access, AScopeIsGoodForWhatItSays) {
   EXPECT_EQ(status("/api/v1/jobs/j", boss, "-X DELETE"), 204);
 }
 
-TEST_F(Access, ACommandThatAnAnswerPrintsWorksWithTheReadersToken) {
+TEST_F(AccessOfTokens, ACommandThatAnAnswerPrintsWorksWithTheReadersToken) {
   ASSERT_EQ(status("/api/v1/ingest?job=j&source=s&final=true", shipper, kLine), 200);
   const std::string answer = curl(*server, "/api/v1/jobs/j/diagnosis?format=text",
                                   "-H 'Authorization: Bearer " + reader.secret + "'")
@@ -104,7 +104,7 @@ TEST_F(Access, ACommandThatAnAnswerPrintsWorksWithTheReadersToken) {
 }
 
 // Asks all routes. A token without a scope that the route accepts gets no answer.
-TEST_F(Access, OfEveryRouteWhoeverLacksItsScopeIsRefused) {
+TEST_F(AccessOfTokens, OfEveryRouteWhoeverLacksItsScopeIsRefused) {
   const auto asked = [](const Route& route) {
     std::string path;
     for (std::size_t at = 0; at < route.pattern.size(); ++at) {
@@ -138,7 +138,7 @@ TEST_F(Access, OfEveryRouteWhoeverLacksItsScopeIsRefused) {
   EXPECT_GT(refused, 20U);
 }
 
-TEST_F(Access, ATokenForSomeJobsOpensNoOther) {
+TEST_F(AccessOfTokens, ATokenForSomeJobsOpensNoOther) {
   EXPECT_EQ(status("/api/v1/ingest?job=llama-7&source=s", team, kLine), 200);
   EXPECT_EQ(status("/api/v1/ingest?job=mistral&source=s", team, kLine), 403);
   EXPECT_EQ(status("/api/v1/ingest?source=s", team, kLine), 403);
@@ -228,7 +228,7 @@ TEST_F(AccessToFindings, ATokenForSomeJobsReviewsTheirsAndKnowsNoOthers) {
   EXPECT_EQ(ask(foreign, boss).json().at("state"), "open") << "it was not reviewed either";
 }
 
-TEST_F(Access, BasicIsForSendersThatKnowNothingElse) {
+TEST_F(AccessOfTokens, BasicIsForSendersThatKnowNothingElse) {
   EXPECT_EQ(curl(*server, "/api/v1/ingest?job=j&source=s",
                  std::string("-u any:") + shipper.secret + " " + kLine)
                 .status,
@@ -238,7 +238,7 @@ TEST_F(Access, BasicIsForSendersThatKnowNothingElse) {
   EXPECT_EQ(curl(*server, "/api/v1/jobs", "-H 'Authorization: Basic ='").status, 401);
 }
 
-TEST_F(Access, ABrowserIsToldOfBasicUnlessAScriptAsksForThePage) {
+TEST_F(AccessOfTokens, ABrowserIsToldOfBasicUnlessAScriptAsksForThePage) {
   const auto answer = [&](const std::string& flags) {
     return curl(*server, "/api/v1/jobs", "-D - " + flags).body;
   };
@@ -250,7 +250,7 @@ TEST_F(Access, ABrowserIsToldOfBasicUnlessAScriptAsksForThePage) {
   }
 }
 
-TEST_F(Access, TheFileIsReadAgainAndABadOneChangesNothing) {
+TEST_F(AccessOfTokens, TheFileIsReadAgainAndABadOneChangesNothing) {
   const NewToken later = new_token("later", {Scope::read});
   EXPECT_EQ(status("/api/v1/jobs", later), 401);
   write({later});
@@ -264,7 +264,7 @@ TEST_F(Access, TheFileIsReadAgainAndABadOneChangesNothing) {
   EXPECT_EQ(status("/api/v1/jobs", later), 200);
 }
 
-TEST_F(Access, ATokenWithARateIsRefusedBeyondItAndNobodyElseIs) {
+TEST_F(AccessOfTokens, ATokenWithARateIsRefusedBeyondItAndNobodyElseIs) {
   NewToken slow = new_token("slow", {Scope::read});
   slow.token.rate = 1;
   write({slow, reader});
@@ -282,7 +282,7 @@ TEST_F(Access, ATokenWithARateIsRefusedBeyondItAndNobodyElseIs) {
   EXPECT_EQ(status("/api/v1/jobs", reader), 200);
 }
 
-TEST_F(Access, RefusalsAndOperatorsActsAreLogged) {
+TEST_F(AccessOfTokens, RefusalsAndOperatorsActsAreLogged) {
   EXPECT_EQ(status("/api/v1/jobs/j", reader, "-X DELETE"), 403);
   EXPECT_EQ(status("/api/v1/jobs/j", boss, "-X DELETE"), 404);
   const std::string said = server->messages();

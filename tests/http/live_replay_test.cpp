@@ -200,6 +200,9 @@ TEST(LoopOfPosts, IsUndecidedAboutTheOneRankThatAllWaitForUntilNothingMoreComes)
   expect_only_it(answer);
   EXPECT_EQ(answer.at("root_causes").at(0).at("class"), "collective.rank_behind");
   EXPECT_TRUE(answer.at("so_far").as_array().empty());
+  // Whoever reads along does not keep the findings from being stored and alerts from being sent.
+  await(server, "/api/v1/jobs/j/findings?state=open",
+        [](const Reply& reply) { return !reply.json().at("findings").as_array().empty(); });
 }
 
 }  // namespace

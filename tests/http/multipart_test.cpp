@@ -8,7 +8,7 @@
 namespace faultline {
 namespace {
 
-using Parts = std::vector<std::pair<std::string, std::string>>;
+using NamedParts = std::vector<std::pair<std::string, std::string>>;
 
 class PartCollector : public PartVisitor {
  public:
@@ -16,12 +16,12 @@ class PartCollector : public PartVisitor {
   void part_bytes(std::string_view piece) override { parts.back().second += piece; }
   void close_part() override { ++closed; }
 
-  Parts parts;
+  NamedParts parts;
   std::size_t closed = 0;
 };
 
 struct Outcome {
-  Parts parts;
+  NamedParts parts;
   std::size_t closed = 0;
   std::string error;
 };
@@ -53,9 +53,9 @@ constexpr std::string_view kTwoFiles =
     "\r\n--BB--\r\nepilogue";
 
 TEST(MultipartParser, GivesTheSamePartsHoweverTheBytesArrive) {
-  const Parts expected{{"nccl.0.log", "one\r\n--B not a boundary\r\n-\r\n"},
-                       {"a \"quoted\" name", ""},
-                       {"dmesg", "two"}};
+  const NamedParts expected{{"nccl.0.log", "one\r\n--B not a boundary\r\n-\r\n"},
+                            {"a \"quoted\" name", ""},
+                            {"dmesg", "two"}};
   for (std::size_t piece = 1; piece <= kTwoFiles.size(); ++piece) {
     SCOPED_TRACE(piece);
     const Outcome outcome = parse(kTwoFiles, piece);
@@ -96,7 +96,7 @@ TEST(MultipartParser, NamesWhatIsWrong) {
 TEST(MultipartParser, KeepsWhatCameOfAPartThatBreaksOff) {
   const Outcome outcome =
       parse("--BB\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\nhalf a li", 5);
-  EXPECT_EQ(outcome.parts, (Parts{{"a", "half a li"}}));
+  EXPECT_EQ(outcome.parts, (NamedParts{{"a", "half a li"}}));
   EXPECT_EQ(outcome.closed, 1U);
 }
 

@@ -117,6 +117,7 @@ class OpenApiServer : public testing::Test {
     simulate("set", "environment_mismatch");
     simulate("sends", "p2p_mismatch_missing_recv");
     simulate("doomed", "oom_killed");
+    simulate("stopped", "rank_behind");
     // A host whose clock is ten minutes ahead.
     simulate("clocks", "healthy", "--nodes 3 --gpus-per-node 2 --wrapper cri",
              "sed -i 's/T02:0/T02:1/' clocks/logs/gpu-node-2/nccl*");
@@ -144,7 +145,7 @@ class OpenApiServer : public testing::Test {
     for (const json::value& known : hosts.at("hosts").as_array()) {
       asked_host = known.at("host").as_string();
       const Heard heard =
-          ask("GET", "/api/v1/wanted?kinds=kernel_log,stacks&host=" + percent(asked_host));
+          ask("GET", "/api/v1/wanted?kinds=kernel_log&host=" + percent(asked_host));
       const json::value wanted = json::parse(heard.body).at("wanted");
       if (wanted.as_array().empty()) continue;
       wish = wanted.at(0).at("id").as_string();
@@ -522,6 +523,9 @@ class OpenApiServer : public testing::Test {
                R"({"verdict":"closed","by":"ann","note":"done"})"));
     expect("GET", "/api/v1/findings/{id}", ask("GET", "/api/v1/findings/" + finding));
 
+    expect("GET", "/api/v1/wanted",
+           ask("GET", "/api/v1/wanted?kinds=stacks&host=" + percent(asked_host)));
+    expect("GET", "/api/v1/jobs/{job}/diagnosis", ask("GET", "/api/v1/jobs/stopped/diagnosis"));
     const std::string outcome = "/api/v1/wanted/outcome";
     expect("POST", outcome,
            ask("POST", outcome + "?host=none-such", "Content-Type: application/json\r\n",

@@ -31,7 +31,7 @@ class Fetched : public testing::Test {
     const auto truth =
         boost::json::parse(read_file(workshop.folder() / "sim" / "truth.json")).as_object();
     late = truth.at("subject").at("ranks").at(0).to_number<int>();
-    host = truth.at("subject").at("hosts").at(0).as_string();
+    host = truth.at("may_name").at("hosts").at(0).as_string();
     await_ready(server);
     fs::create_directories(tools);
     process.emplace(
@@ -39,6 +39,10 @@ class Fetched : public testing::Test {
         std::vector<std::string>{"/usr/bin/env", "FAULTLINE_JOB=llama",
                                  fmt::format("RANK={}", late), "LOCAL_RANK=0", "sleep", "300"},
         server.port());
+    // As if it had written the log of its rank.
+    workshop.make(fmt::format(
+        "sed -i -E 's/^([^:]+):[0-9]+:/\\1:{}:/' sim/logs/{}/nccl.rank{}.log && touch out",
+        process->pid(), host, late));
   }
 
   fs::path messages() const { return workshop.folder() / "programs"; }
@@ -80,7 +84,7 @@ class Fetched : public testing::Test {
   }
 
   boost::json::object diagnosis() const {
-    return curl(server, "/api/v1/jobs/llama/diagnosis").json().as_object();
+    return curl(server, "/api/v1/jobs/llama/diagnosis").json();
   }
   // What became of what agents were asked for; empty: nothing was asked.
   std::string outcome() const {

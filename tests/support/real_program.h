@@ -88,6 +88,8 @@ class RealProgram {
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     EXPECT_TRUE(listens(port)) << words[0] << " does not start; see " << messages;
   }
+  pid_t pid() const { return pid_; }
+
   ~RealProgram() {
     if (pid_ <= 0) return;
     kill(pid_, SIGKILL);
