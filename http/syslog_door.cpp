@@ -45,7 +45,7 @@ constexpr std::chrono::minutes kBetweenLines{1};
 
 // When the server stops, clients are told; what they send until they have noticed is read: until
 // nothing comes for a moment, but not for ever.
-constexpr std::chrono::milliseconds kQuiet{500};
+constexpr std::chrono::milliseconds kQuiet{2000};
 constexpr std::chrono::seconds kMostFarewell{5};
 
 constexpr std::size_t kDatagramsAtOnce = std::size_t{1} << 20;
