@@ -36,6 +36,9 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
+// Other tests may run beside these, and agents look at all processes.
+const std::string kJob = fmt::format("llama-{}", getpid());
+
 // A process of a job, as far as its environment says.
 class ProcessOfJob {
  public:
@@ -87,7 +90,7 @@ class Collecting : public testing::Test {
   EvidenceCollector& collector() {
     if (!collector_) {
       collector_.emplace(settings, "gpu-7", state);
-      collector_->know_jobs({"llama"});
+      collector_->know_jobs({kJob});
     }
     return *collector_;
   }
@@ -110,7 +113,7 @@ class Collecting : public testing::Test {
   }
   CollectOutcome collect(const std::string& kind, std::set<int> ranks = {}) {
     return collect({.id = fmt::format("q{}", ++asked_),
-                    .job = "llama",
+                    .job = kJob,
                     .kind = kind,
                     .ranks = std::move(ranks),
                     .why = {},
@@ -134,9 +137,8 @@ TEST_F(Collecting, GivesWhatACommandPrintsAsASourceOfItsOwn) {
   const CollectOutcome outcome = collect("kernel_log");
   EXPECT_EQ(outcome.outcome, "sent") << outcome.detail;
   EXPECT_EQ(text(), "$ dmesg -T\n-T, C, , /\nand \nhm\n");
-  EXPECT_EQ(
-      found[0].target,
-      (LogTarget{.job = "llama", .host = "gpu-7", .source = "gpu-7/collected/kernel_log/q1"}));
+  EXPECT_EQ(found[0].target,
+            (LogTarget{.job = kJob, .host = "gpu-7", .source = "gpu-7/collected/kernel_log/q1"}));
   EXPECT_TRUE(is_collected(found[0].target));
 }
 
@@ -176,7 +178,7 @@ TEST_F(Collecting, RefusesJobsThatAreNotOnThisHost) {
 TEST_F(Collecting, RefusesAnIdThatItSawAlsoAfterARestart) {
   program("dmesg", "echo line");
   const CollectRequest wanted{
-      .id = "a", .job = "llama", .kind = "kernel_log", .ranks = {}, .why = {}, .fault = {}};
+      .id = "a", .job = kJob, .kind = "kernel_log", .ranks = {}, .why = {}, .fault = {}};
   EXPECT_EQ(collect(wanted).outcome, "sent");
   EXPECT_EQ(collect(wanted).outcome, "refused");
   restart();
@@ -289,13 +291,13 @@ TEST_F(Collecting, ReadsTheCountersOfPortsTwice) {
 
 TEST_F(Collecting, DumpsTheProcessesOfTheRanksOfTheJob) {
   program("py-spy", R"(echo "Thread $3 (idle): \"MainThread\""; echo "$*")");
-  const ProcessOfJob third({"FAULTLINE_JOB=llama", "FAULTLINE_RANK=3"});
-  const ProcessOfJob fourth({"FAULTLINE_JOB=llama", "FAULTLINE_RANK=4"});
+  const ProcessOfJob third({"FAULTLINE_JOB=" + kJob, "FAULTLINE_RANK=3"});
+  const ProcessOfJob fourth({"FAULTLINE_JOB=" + kJob, "FAULTLINE_RANK=4"});
   const ProcessOfJob other({"FAULTLINE_JOB=other", "FAULTLINE_RANK=3"});
   EXPECT_EQ(collect("stacks", {3}).outcome, "sent");
   EXPECT_EQ(text(), fmt::format("Thread {0} (idle): \"MainThread\"\ndump --pid {0}\n", third.id()));
   EXPECT_EQ(found[0].target,
-            (LogTarget{.job = "llama",
+            (LogTarget{.job = kJob,
                        .host = "gpu-7",
                        .source = fmt::format("gpu-7/collected/stacks/q1/{}", third.id()),
                        .rank = 3}));
@@ -307,8 +309,8 @@ TEST_F(Collecting, DumpsTheProcessesOfTheRanksOfTheJob) {
 TEST_F(Collecting, DumpsFewEnoughProcessesAndThoseOfRanksFirst) {
   program("py-spy", "echo 'Thread 1 (idle)'");
   settings.stacks.most_processes = 1;
-  const ProcessOfJob launcher({"FAULTLINE_JOB=llama"});
-  const ProcessOfJob rank({"FAULTLINE_JOB=llama", "FAULTLINE_RANK=0"});
+  const ProcessOfJob launcher({"FAULTLINE_JOB=" + kJob});
+  const ProcessOfJob rank({"FAULTLINE_JOB=" + kJob, "FAULTLINE_RANK=0"});
   const CollectOutcome outcome = collect("stacks");
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].target.rank, 0);
@@ -316,7 +318,7 @@ TEST_F(Collecting, DumpsFewEnoughProcessesAndThoseOfRanksFirst) {
 }
 
 TEST_F(Collecting, ReadsThreadsFromProcWithoutADebugger) {
-  const ProcessOfJob process({"FAULTLINE_JOB=llama", "LOCAL_RANK=1", "RANK=9"});
+  const ProcessOfJob process({"FAULTLINE_JOB=" + kJob, "LOCAL_RANK=1", "RANK=9"});
   EXPECT_EQ(collect("stacks").outcome, "sent");
   EXPECT_THAT(text(), StartsWith(fmt::format("process {0} thread {0} comm \"sleep\" state S wchan ",
                                              process.id())));
@@ -326,7 +328,7 @@ TEST_F(Collecting, ReadsThreadsFromProcWithoutADebugger) {
 // A debugger that is killed may leave its process stopped.
 TEST_F(Collecting, LetsAProcessGoOnThatADebuggerLeftStopped) {
   program("gdb", "kill -STOP $3; exec /bin/sleep 100");
-  const ProcessOfJob process({"FAULTLINE_JOB=llama"});
+  const ProcessOfJob process({"FAULTLINE_JOB=" + kJob});
   EXPECT_EQ(collect("stacks").outcome, "sent");
   EXPECT_THAT(text(), HasSubstr("faultline: gdb: ended after 300 ms"));
   EXPECT_TRUE(eventually([&] { return state_of_process("/proc", process.id()) == 'S'; }));
@@ -391,6 +393,7 @@ class RasService {
 TEST_F(Collecting, GivesTheReportOfNcclsRasService) {
   RasService service("SERVER PROTOCOL 2\n", "NCCL version 2.28.7\nJob summary\n");
   settings.ras_port = service.port();
+  settings.proc = state.string();  // without the processes of other tests
   EXPECT_EQ(collect("ras").outcome, "sent");
   EXPECT_EQ(text(), "NCCL version 2.28.7\nJob summary\n");
   EXPECT_EQ(service.heard(), "client protocol 2\ntimeout 10\nverbose status\n");
@@ -427,7 +430,7 @@ TEST_F(Collecting, AsksTheFlightRecorderThroughItsPipe) {
   const std::string prefix = (workshop.folder() / "recorder_").string();
   const std::string pipe = prefix + "3.pipe";
   const ProcessOfJob process(
-      {"FAULTLINE_JOB=llama", "FAULTLINE_RANK=3", "TORCH_NCCL_DEBUG_INFO_PIPE_FILE=" + prefix});
+      {"FAULTLINE_JOB=" + kJob, "FAULTLINE_RANK=3", "TORCH_NCCL_DEBUG_INFO_PIPE_FILE=" + prefix});
   EXPECT_THAT(collect("flight_recorder").detail, HasSubstr("No such file"));
   workshop.write("recorder_3.pipe", "a file\n");
   EXPECT_THAT(collect("flight_recorder").detail, HasSubstr("is not a pipe"));
@@ -506,13 +509,13 @@ TEST(WantedAnswers, AreRefusedIfTheyAreMalformed) {
 
 // The answer to each request: also to those that bring logs.
 std::string answer_that_wants(const std::string& kind) {
-  return fmt::format(
-      R"({{"next_offset":1000000,"wanted":[{{"id":"q7","job":"llama","kind":"{}"}}]}})", kind);
+  return fmt::format(R"({{"next_offset":1000000,"wanted":[{{"id":"q7","job":"{}","kind":"{}"}}]}})",
+                     kJob, kind);
 }
 
 TEST_F(Collecting, AsksAServerAndSendsItWhatItWants) {
   program("dmesg", "echo line");
-  const ProcessOfJob process({"FAULTLINE_JOB=llama"});
+  const ProcessOfJob process({"FAULTLINE_JOB=" + kJob});
   FakeReceiver server(FakeReceiver::answer("200 OK", "", answer_that_wants("kernel_log")));
   settings.kinds = {"kernel_log"};
   ShipAgent agent({.server = {.url = *parse_url(server.url("/")), .ca_file = {}, .token_file = {}},
@@ -533,7 +536,8 @@ TEST_F(Collecting, AsksAServerAndSendsItWhatItWants) {
     return heard("GET /api/v1/wanted?host=gpu-7&kinds=kernel_log&wait=25 ", "") &&
            heard(
                "PUT /api/v1/ingest?source=gpu-7/collected/kernel_log/"
-               "q7&offset=0&job=llama&host=gpu-7&final=true ",
+               "q7&offset=0&job=" +
+                   kJob + "&host=gpu-7&final=true ",
                "") &&
            heard("POST /api/v1/wanted/outcome?host=gpu-7 ", R"("id":"q7","outcome":"sent")") &&
            // The server repeats itself.

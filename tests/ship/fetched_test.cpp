@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <boost/json.hpp>
 #include <filesystem>
@@ -21,6 +22,9 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
+// Other tests may run beside this one, and agents look at all processes.
+const std::string kHungJob = fmt::format("llama-{}", getpid());
+
 // A job of 16 ranks on two hosts, one of which all others wait for. Its process lives on this host.
 class Fetched : public testing::Test {
  protected:
@@ -36,7 +40,7 @@ class Fetched : public testing::Test {
     fs::create_directories(tools);
     process.emplace(
         messages(),
-        std::vector<std::string>{"/usr/bin/env", "FAULTLINE_JOB=llama",
+        std::vector<std::string>{"/usr/bin/env", "FAULTLINE_JOB=" + kHungJob,
                                  fmt::format("RANK={}", late), "LOCAL_RANK=0", "sleep", "300"},
         server.port());
     // As if it had written the log of its rank.
@@ -60,7 +64,7 @@ class Fetched : public testing::Test {
                                    "ship",
                                    "--follow",
                                    "--job",
-                                   "llama",
+                                   kHungJob,
                                    "--host",
                                    host,
                                    "--to",
@@ -76,7 +80,7 @@ class Fetched : public testing::Test {
     for (const auto& entry : fs::recursive_directory_iterator(workshop.folder() / "sim" / "logs")) {
       const std::string from = entry.path().parent_path().filename();
       if (!entry.is_regular_file() || from == host) continue;
-      ASSERT_EQ(curl(server, "/api/v1/ingest?job=llama&host=" + from,
+      ASSERT_EQ(curl(server, "/api/v1/ingest?job=" + kHungJob + "&host=" + from,
                      "--data-binary @'" + entry.path().string() + "'")
                     .status,
                 200);
@@ -84,7 +88,7 @@ class Fetched : public testing::Test {
   }
 
   boost::json::object diagnosis() const {
-    return curl(server, "/api/v1/jobs/llama/diagnosis").json();
+    return curl(server, "/api/v1/jobs/" + kHungJob + "/diagnosis").json();
   }
   // What became of what agents were asked for; empty: nothing was asked.
   std::string outcome() const {
@@ -111,9 +115,9 @@ TEST_F(Fetched, TheStackOfTheRankThatAllWaitForTellsWhatItDoes) {
   send_other_hosts();
   ASSERT_TRUE(eventually([&] { return outcome() == "sent"; })) << read_file(messages());
   EXPECT_TRUE(eventually([&] {
-    return curl(server, "/api/v1/jobs/llama/diagnosis?format=text&verbose=true")
+    return curl(server, "/api/v1/jobs/" + kHungJob + "/diagnosis?format=text&verbose=true")
                .body.find("__getitem__") != std::string::npos;
-  })) << curl(server, "/api/v1/jobs/llama/diagnosis?format=text&verbose=true").body
+  })) << curl(server, "/api/v1/jobs/" + kHungJob + "/diagnosis?format=text&verbose=true").body
       << read_file(messages());
   const boost::json::object cause = diagnosis().at("root_causes").at(0).as_object();
   EXPECT_EQ(cause.at("subject").at("ranks"), boost::json::array{late});
