@@ -65,6 +65,7 @@ struct Route {
   bool takes_any_query = false;  // clients of other servers send parameters of those
   // Of a JSON body that is no list of parameters: its schema in openapi/schemas.json.
   std::string_view body_schema = {};
+  bool hands_out = false;  // a GET that changes something: what is given once is not given again
 };
 
 std::span<const Route> routes();

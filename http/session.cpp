@@ -148,7 +148,7 @@ class Session {
                   .retry_after_seconds = 2});
     if (options_.host_names && !is_meant_for_us(request, *options_.host_names))
       co_return problem_response(unknown_host(request.header("Host")));
-    if (route.method != "GET" && crosses_origins(request))
+    if ((route.method != "GET" || route.hands_out) && crosses_origins(request))
       co_return problem_response(Problem{.status = 403,
                                          .detail = "pages of other origins may not send data here",
                                          .refused = "origin"});

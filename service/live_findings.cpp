@@ -54,6 +54,17 @@ bool LiveJobs::is_over(Job& job) const {
          open_sources_.open(job.name).empty();
 }
 
+// Agents are asked only while a job's lines come, and are of now: what its hosts show later, when
+// others run there, says nothing of it. Stamps without a zone may be half a day off.
+bool LiveJobs::is_of_now(Job& job, const Diagnosis& diagnosis) const {
+  constexpr std::chrono::minutes kRecent{30};
+  constexpr std::chrono::hours kRecentByStamps{14};
+  const auto last = job.read()->last_activity();
+  const Timestamp now = utc_now();
+  return last && now - *last < kRecent &&
+         (!diagnosis.as_of || now - *diagnosis.as_of < kRecentByStamps);
+}
+
 std::size_t LiveJobs::reconcile(std::string_view name) {
   const std::shared_ptr<Job> job = find(name);
   return job ? reconcile(*job) : 0;
@@ -75,8 +86,10 @@ std::size_t LiveJobs::reconcile(Job& job) {
   }
   if (found.standing.over)
     wanted_.forget(job.name);
-  else
+  else if (is_of_now(job, *diagnosis))
     wanted_.note(*diagnosis);
+  else
+    wanted_.withdraw(job.name);
   if (job.reconciled == found) return 0;
   const std::size_t opened =
       store_.reconcile_findings(job.name, found.attempt, found.findings, utc_now(), found.standing);

@@ -15,8 +15,16 @@ namespace {
 
 constexpr std::size_t kMostJobs = 1000;
 constexpr std::size_t kMostOfAJob = 5000;
+constexpr std::size_t kMostTaken = 16;  // at once: an agent reads no more, and the next wait longer
+constexpr std::size_t kMostRanks = 256;  // more mean all
+constexpr std::size_t kLongestWhy = 400;
 // An agent that took a request and says nothing for so long may have lost it.
 constexpr std::chrono::seconds kAskAgainAfter{120};
+// An agent does the same only so often.
+constexpr std::chrono::seconds kBetweenAskings{300};
+constexpr int kMostAskings = 3;
+// Of a job. Two reports of NCCL's RAS tell what has moved, and one process answers for all.
+constexpr int kMostRasReports = 2;
 
 // A process lives only until its launcher kills it, and its memory goes with it.
 int perishes(EvidenceKind kind) {
@@ -32,12 +40,12 @@ int perishes(EvidenceKind kind) {
   }
 }
 
-// The same wish has the same id, also after a restart of the service.
-std::string id_of(const Diagnosis& diagnosis, const EvidenceRequest& request) {
-  const std::string wish =
-      fmt::format("{}\n{}\n{}\n{}\n{}", diagnosis.job, diagnosis.attempt, request.host,
-                  boost::describe::enum_to_string(request.kind, ""), fmt::join(request.ranks, ","));
-  const XXH128_hash_t hash = XXH3_128bits(wish.data(), wish.size());
+// The same asking has the same id, also after a restart of the service.
+std::string id_of(const EvidenceRequest& request, int attempt) {
+  const std::string asking =
+      fmt::format("{}\n{}\n{}\n{}\n{}", request.job, attempt, request.host,
+                  boost::describe::enum_to_string(request.kind, ""), request.askings);
+  const XXH128_hash_t hash = XXH3_128bits(asking.data(), asking.size());
   return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
 }
 
@@ -54,29 +62,78 @@ bool asks_agents(const Diagnosis& diagnosis) {
          diagnosis.verdict != Verdict::running;
 }
 
+// Without ranks it is about all that are on the host.
+void add_ranks(std::vector<int>& ranks, const std::vector<int>& more) {
+  if (ranks.empty()) return;
+  if (more.empty()) return ranks.clear();
+  std::set<int> both(ranks.begin(), ranks.end());
+  both.insert(more.begin(), more.end());
+  ranks.assign(both.begin(), both.end());
+  if (ranks.size() > kMostRanks) ranks.clear();
+}
+
+bool has_ranks(const std::vector<int>& ranks, const std::vector<int>& wanted) {
+  return ranks.empty() || (!wanted.empty() && std::ranges::all_of(wanted, [&](int rank) {
+           return std::ranges::find(ranks, rank) != ranks.end();
+         }));
+}
+
+// One for each kind on a host.
 std::vector<EvidenceRequest> wishes_of(const Diagnosis& diagnosis) {
   std::vector<EvidenceRequest> wishes;
   if (!asks_agents(diagnosis)) return wishes;
+  std::map<std::pair<EvidenceKind, std::string_view>, std::size_t> places;
   for (const MissingEvidence& missing : diagnosis.missing_evidence) {
     if (!missing.kind) continue;
     for (const std::string& host : missing.hosts) {
-      if (wishes.size() == kMostOfAJob) break;
-      EvidenceRequest wish{.id = {},
-                           .job = diagnosis.job,
-                           .host = host,
-                           .kind = *missing.kind,
-                           .ranks = missing.ranks,
-                           .why = missing.why};
-      wish.id = id_of(diagnosis, wish);
-      wishes.push_back(std::move(wish));
+      const auto [place, is_new] =
+          places.emplace(std::pair(*missing.kind, std::string_view(host)), wishes.size());
+      if (!is_new) {
+        add_ranks(wishes[place->second].ranks, missing.ranks);
+        continue;
+      }
+      wishes.push_back({.id = {},
+                        .job = diagnosis.job,
+                        .host = host,
+                        .kind = *missing.kind,
+                        .ranks = missing.ranks,
+                        .why = missing.why.substr(0, kLongestWhy)});
+      if (missing.ranks.size() > kMostRanks) wishes.back().ranks.clear();
     }
   }
-  std::ranges::stable_sort(wishes, {},
-                           [](const EvidenceRequest& wish) { return perishes(wish.kind); });
+  std::ranges::stable_sort(wishes, {}, [](const EvidenceRequest& wish) {
+    return std::tuple(perishes(wish.kind), wish.kind);
+  });
   return wishes;
 }
 
 }  // namespace
+
+bool WantedEvidence::Wish::is_at_work(Timestamp now) const {
+  return request.outcome == EvidenceOutcome::asked && now - *request.asked_at < kAskAgainAfter;
+}
+
+// Whether an agent may take it: for the first time, or again.
+bool WantedEvidence::Wish::takes(Timestamp now) const {
+  if (!is_wished) return false;
+  if (request.outcome == EvidenceOutcome::waiting) return true;
+  if (request.outcome == EvidenceOutcome::asked) return !is_at_work(now);
+  const bool brought_it =
+      request.outcome == EvidenceOutcome::sent && has_ranks(request.ranks, ranks) &&
+      request.kind != EvidenceKind::ras;  // that it is still wished for means another report
+  return !brought_it && request.outcome != EvidenceOutcome::dry_run &&
+         request.askings + 1 < kMostAskings && now - *request.answered_at >= kBetweenAskings;
+}
+
+bool WantedEvidence::OfJob::wants_ras(Timestamp now) const {
+  if (ras_reports >= kMostRasReports) return false;
+  if (last_ras_report && now - *last_ras_report < kBetweenAskings) return false;
+  return std::ranges::none_of(of_host, [&](const auto& host) {
+    return std::ranges::any_of(host.second, [&](const Wish& wish) {
+      return wish.request.kind == EvidenceKind::ras && wish.is_at_work(now);
+    });
+  });
+}
 
 void WantedEvidence::note(const Diagnosis& diagnosis) {
   std::vector<EvidenceRequest> wishes = wishes_of(diagnosis);
@@ -85,28 +142,58 @@ void WantedEvidence::note(const Diagnosis& diagnosis) {
     const std::lock_guard lock(mutex_);
     if (wishes.empty() && !jobs_.contains(diagnosis.job)) return;
     OfJob& job = jobs_[diagnosis.job];
-    job.noted = ++notes_;
-    std::set<std::string> wished;
-    for (const EvidenceRequest& wish : wishes) wished.insert(wish.id);
-    std::erase_if(job.requests, [&](const auto& known) {
-      return known.second.outcome == EvidenceOutcome::waiting && !wished.contains(known.first);
-    });
-    for (EvidenceRequest& wish : wishes) {
-      if (job.requests.size() >= kMostOfAJob) break;
-      std::string id = wish.id;
-      is_more |= job.requests.emplace(std::move(id), std::move(wish)).second;
+    if (job.attempt != diagnosis.attempt) {
+      job = {};
+      job.attempt = diagnosis.attempt;
     }
-    job.of_host.clear();
-    for (const auto& [id, request] : job.requests)
-      job.of_host[short_host(request.host)].push_back(id);
-    for (auto& [host, ids] : job.of_host)
-      std::ranges::sort(ids, {}, [&](const std::string& id) {
-        const EvidenceKind kind = job.requests.at(id).kind;
-        return std::tuple(perishes(kind), kind, id);
+    job.noted = ++notes_;
+    for (auto& [host, known] : job.of_host)
+      for (Wish& wish : known) wish.is_wished = false;
+    for (EvidenceRequest& wish : wishes) {
+      std::vector<Wish>& known = job.of_host[short_host(wish.host)];
+      const auto same = std::ranges::find_if(known, [&](const Wish& before) {
+        return before.request.kind == wish.kind && before.request.host == wish.host;
       });
+      if (same != known.end()) {
+        same->is_wished = true;
+        same->ranks = std::move(wish.ranks);
+        if (same->request.outcome == EvidenceOutcome::waiting) same->request.ranks = same->ranks;
+        continue;
+      }
+      if (job.count >= kMostOfAJob) continue;
+      ++job.count;
+      is_more = true;
+      wish.id = id_of(wish, job.attempt);
+      std::vector<int> ranks = wish.ranks;
+      known.push_back({.request = std::move(wish), .ranks = std::move(ranks)});
+    }
+    drop_unwished(job);
     make_room();
   }
   if (is_more) changes_.signal();
+}
+
+// What nobody took is forgotten if nobody wishes for it.
+void WantedEvidence::drop_unwished(OfJob& job) {
+  for (auto& [host, known] : job.of_host) {
+    std::erase_if(known,
+                  [](const Wish& wish) { return !wish.is_wished && !wish.request.asked_at; });
+    std::ranges::stable_sort(known, {}, [](const Wish& wish) {
+      return std::tuple(perishes(wish.request.kind), wish.request.kind);
+    });
+  }
+  std::erase_if(job.of_host, [](const auto& host) { return host.second.empty(); });
+  job.count = 0;
+  for (const auto& [host, known] : job.of_host) job.count += known.size();
+}
+
+void WantedEvidence::withdraw(std::string_view job) {
+  const std::lock_guard lock(mutex_);
+  const auto found = jobs_.find(job);
+  if (found == jobs_.end()) return;
+  for (auto& [host, known] : found->second.of_host)
+    for (Wish& wish : known) wish.is_wished = false;
+  drop_unwished(found->second);
 }
 
 void WantedEvidence::make_room() {
@@ -126,25 +213,21 @@ std::vector<EvidenceRequest> WantedEvidence::take(
   const std::lock_guard lock(mutex_);
   std::vector<EvidenceRequest> taken;
   for (auto& [name, job] : jobs_) {
-    if (!may_know(name)) continue;
-    const auto is_lost = [&](const EvidenceRequest& request) {
-      return request.outcome == EvidenceOutcome::asked && now - *request.asked_at >= kAskAgainAfter;
-    };
-    // One process of a job answers for all that NCCL's RAS knows.
-    const bool has_ras = std::ranges::any_of(job.requests, [&](const auto& known) {
-      const auto& [id, request] = known;
-      return request.kind == EvidenceKind::ras &&
-             (request.outcome == EvidenceOutcome::sent ||
-              (request.outcome == EvidenceOutcome::asked && !is_lost(request)));
-    });
     const auto here = job.of_host.find(short_host(host));
-    if (here == job.of_host.end()) continue;
-    for (const std::string& id : here->second) {
-      EvidenceRequest& request = job.requests.at(id);
-      if (!is_same(request.host, host) || !kinds.contains(request.kind) ||
-          (request.outcome != EvidenceOutcome::waiting && !is_lost(request)) ||
-          (request.kind == EvidenceKind::ras && has_ras))
+    if (here == job.of_host.end() || !may_know(name)) continue;
+    for (Wish& wish : here->second) {
+      EvidenceRequest& request = wish.request;
+      if (taken.size() >= kMostTaken) return taken;
+      if (!is_same(request.host, host) || !kinds.contains(request.kind) || !wish.takes(now) ||
+          (request.kind == EvidenceKind::ras && !job.wants_ras(now)))
         continue;
+      if (request.answered_at) {
+        request.ranks = wish.ranks;
+        ++request.askings;
+        request.id = id_of(request, job.attempt);
+        request.answered_at.reset();
+        request.detail.clear();
+      }
       request.outcome = EvidenceOutcome::asked;
       request.asked_at = now;
       taken.push_back(request);
@@ -158,16 +241,23 @@ bool WantedEvidence::answer(std::string_view host, std::string_view id, Evidence
                             const std::function<bool(std::string_view)>& may_know, Timestamp now) {
   const std::lock_guard lock(mutex_);
   for (auto& [name, job] : jobs_) {
-    const auto found = job.requests.find(id);
-    if (found == job.requests.end() || !may_know(name) || !is_same(found->second.host, host) ||
-        !found->second.asked_at)
+    const auto here = job.of_host.find(short_host(host));
+    if (here == job.of_host.end() || !may_know(name)) continue;
+    const auto found =
+        std::ranges::find(here->second, id, [](const Wish& wish) { return wish.request.id; });
+    if (found == here->second.end() || !is_same(found->request.host, host) ||
+        !found->request.asked_at)
       continue;
-    EvidenceRequest& request = found->second;
+    EvidenceRequest& request = found->request;
     // The first answer counts: an agent that is asked again refuses.
     if (request.outcome != EvidenceOutcome::asked) return true;
     request.outcome = outcome;
     request.answered_at = now;
     request.detail = std::move(detail);
+    if (request.kind == EvidenceKind::ras && outcome == EvidenceOutcome::sent) {
+      ++job.ras_reports;
+      job.last_ras_report = now;
+    }
     return true;
   }
   return false;
@@ -178,8 +268,9 @@ std::vector<EvidenceRequest> WantedEvidence::asked(std::string_view job) const {
   std::vector<EvidenceRequest> all;
   const auto found = jobs_.find(job);
   if (found == jobs_.end()) return all;
-  for (const auto& [id, request] : found->second.requests)
-    if (request.asked_at) all.push_back(request);
+  for (const auto& [host, known] : found->second.of_host)
+    for (const Wish& wish : known)
+      if (wish.request.asked_at) all.push_back(wish.request);
   std::ranges::stable_sort(all, {}, [](const EvidenceRequest& it) { return *it.asked_at; });
   return all;
 }

@@ -91,8 +91,9 @@ ShipAgent::ShipAgent(ShipSettings settings)
     saved_.emplace(std::move(path), std::move(reader));
   }
   if (settings_.follow && !settings_.collect.kinds.empty()) {
-    collector_ =
-        std::make_unique<EvidenceCollector>(settings_.collect, settings_.host, settings_.state);
+    collector_ = std::make_unique<EvidenceCollector>(
+        settings_.collect, settings_.host, settings_.state,
+        [this](const CollectedText& evidence) { return put_collected(evidence); });
     wanted_loop_ = std::make_unique<WantedLoop>(settings_.server, settings_.host, *collector_);
   }
   // Others need descriptors, too: the connection, folders, files that are looked at.
@@ -376,24 +377,21 @@ void ShipAgent::tell_collector() {
   collector_->know_jobs(std::move(jobs));
 }
 
-// What was collected waits for room in the spool, as logs do.
-void ShipAgent::take_collected() {
-  while (collector_) {
-    const std::optional<LogTarget> target = collector_->next_target();
-    if (!target || !spool_.has_room(*target)) return;
-    const CollectedText evidence = collector_->take();
-    sender_.trust(evidence.target);
-    const std::string_view text = evidence.text;
-    for (std::size_t at = 0; at < text.size(); at += kAtOnce) {
-      const std::string_view part = text.substr(at, kAtOnce);
-      spool_.put({.target = evidence.target,
-                  .from = at,
-                  .to = at + part.size(),
-                  .boot_time = {},
-                  .packed = packed(part),
-                  .final = at + part.size() == text.size()});
-    }
+// By the thread that collects: whatever hangs while files are read does not hold evidence up.
+bool ShipAgent::put_collected(const CollectedText& evidence) {
+  if (!spool_.has_room(evidence.target)) return false;
+  sender_.trust(evidence.target);
+  const std::string_view text = evidence.text;
+  for (std::size_t at = 0; at < text.size(); at += kAtOnce) {
+    const std::string_view part = text.substr(at, kAtOnce);
+    spool_.put({.target = evidence.target,
+                .from = at,
+                .to = at + part.size(),
+                .boot_time = {},
+                .packed = packed(part),
+                .final = at + part.size() == text.size()});
   }
+  return true;
 }
 
 // Logs that were deleted and read to their ends.
@@ -452,7 +450,6 @@ bool ShipAgent::run() {
     // Not before it knows of which jobs there are logs.
     if (wanted_loop_ && !collecting.joinable())
       collecting = std::jthread([this] { wanted_loop_->run(); });
-    take_collected();
     forget_gone();
     save(must_save_);
     if (!settings_.follow && !any && all_sent()) break;
@@ -465,7 +462,7 @@ bool ShipAgent::run() {
     came = watch_.wait(pause, seen_stdin_end ? -1 : STDIN_FILENO);
   }
   if (wanted_loop_) wanted_loop_->stop();
-  take_collected();
+  if (collecting.joinable()) collecting.join();
   const Clock::time_point until = Clock::now() + kLongestFarewell;
   while (!spool_.empty() && in_time && sender_.trouble().empty() && Clock::now() < until)
     std::this_thread::sleep_for(kBetweenRounds);

@@ -78,7 +78,7 @@ class ShipAgent {
   bool take_from(const std::string& path, Entry& entry);
   void put_taken();
   void tell_collector();
-  void take_collected();
+  bool put_collected(const CollectedText& evidence);
   void forget_gone();
   void save(bool now);
   bool all_sent() const;

@@ -2,6 +2,7 @@
 
 #include <glob.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -15,6 +16,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Files and folders. A folder can be as large as its users like.
+constexpr std::size_t kMostLookedAt = 200'000;
+
 class LogSearch {
  public:
   LogSearch(const std::set<std::string>& known, const std::string& except, std::size_t most)
@@ -25,11 +29,13 @@ class LogSearch {
 
   void argument(const fs::path& path) {
     struct stat status{};
-    if (stat(path.c_str(), &status) != 0) {
-      if (path.has_parent_path()) found_.folders.insert(path.parent_path().string());
-      return add(path);
-    }
     std::error_code error;
+    if (stat(path.c_str(), &status) != 0) {
+      const fs::path real = fs::weakly_canonical(path, error);
+      if (error) return;
+      if (real.has_parent_path()) found_.folders.insert(real.parent_path().string());
+      return add(real);
+    }
     const fs::path real = fs::canonical(path, error);
     if (error) return;
     if (S_ISREG(status.st_mode)) found_.folders.insert(real.parent_path().string());
@@ -45,8 +51,14 @@ class LogSearch {
   }
 
  private:
-  // The files of a rotated log lie where the log lies, not where the link to it does.
+  // The files of a rotated log lie where the log lies, not where the link to it does. Only root,
+  // this user and the owner of what it leads to may say by a link what is read: other users would
+  // get at files that they may not read themselves.
   void follow(const fs::path& link) {
+    struct stat own{};
+    struct stat other{};
+    if (lstat(link.c_str(), &own) != 0 || stat(link.c_str(), &other) != 0) return;
+    if (own.st_uid != 0 && own.st_uid != geteuid() && own.st_uid != other.st_uid) return;
     std::error_code error;
     const fs::path path = fs::canonical(link, error);
     if (!error) visit(path);
@@ -69,6 +81,10 @@ class LogSearch {
     std::set<fs::path> entries;
     for (fs::directory_iterator entry(path, error), end; !error && entry != end;
          entry.increment(error)) {
+      if (++looked_at_ > kMostLookedAt) {
+        found_.too_many = true;
+        return;
+      }
       // Programs write such files beside before they rename them.
       if (entry->path().filename().string().starts_with('.')) continue;
       std::error_code ignored;
@@ -95,6 +111,7 @@ class LogSearch {
 
   const std::set<std::string>& known_;
   std::size_t most_;
+  std::size_t looked_at_ = 0;
   FoundLogs found_;
   std::set<std::pair<dev_t, ino_t>> seen_;
   std::vector<fs::path> links_;

@@ -2,7 +2,10 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -125,6 +128,19 @@ bool unpack_into(FileVisitor& visitor, const LogFile& packed) {
   return false;
 }
 
+// Paths of logs have no links (find_logs). Whoever puts one there meanwhile wants something else
+// to be read.
+OpenDescriptor open_without_links(const std::string& path) {
+  open_how how{};
+  how.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW;
+  how.resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
+  const long file = syscall(SYS_openat2, AT_FDCWD, path.c_str(), &how, sizeof how);
+  // Kernels before 5.6, and containers that do not allow it.
+  if (file < 0 && (errno == ENOSYS || errno == EPERM))
+    return OpenDescriptor(open(path.c_str(), static_cast<int>(how.flags)));
+  return OpenDescriptor(static_cast<int>(file));
+}
+
 // What a folder has of a log: the names, with their inodes.
 using Names = std::vector<std::pair<std::string, std::uint64_t>>;
 
@@ -171,9 +187,10 @@ std::vector<LogFile> files_of_log(const std::string& path) {
                    .packed = is_packed_name(file_name),
                    .is_current = file_name == name};
       struct stat status{};
-      if (stat(file.path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
-      file.file = OpenDescriptor(open(file.path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-      if (file.file.ok() && fstat(file.file.get(), &status) != 0) continue;
+      if (lstat(file.path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
+      file.file = open_without_links(file.path);
+      if (file.file.ok() && (fstat(file.file.get(), &status) != 0 || !S_ISREG(status.st_mode)))
+        continue;
       file.id = {status.st_dev, status.st_ino};
       file.changed_at = static_cast<double>(status.st_mtim.tv_sec) +
                         static_cast<double>(status.st_mtim.tv_nsec) * 1e-9;
@@ -201,7 +218,11 @@ bool begins_with(const LogFile& packed, const BytesMark& head) {
 OpenDescriptor unpack(const LogFile& packed, const std::string& folder, std::uint64_t most) {
   OpenDescriptor into(open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
   if (!into.ok()) return OpenDescriptor();
-  IntoDescriptor visitor(into.get(), most);
+  // The spool needs room there, too.
+  struct statvfs disk{};
+  if (fstatvfs(into.get(), &disk) != 0) return OpenDescriptor();
+  IntoDescriptor visitor(into.get(),
+                         std::min<std::uint64_t>(most, disk.f_bavail * disk.f_frsize / 2));
   return unpack_into(visitor, packed) && visitor.ok() ? std::move(into) : OpenDescriptor();
 }
 

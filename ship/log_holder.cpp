@@ -5,24 +5,17 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <system_error>
+
+#include "ship/small_file.h"
 
 namespace faultline {
 namespace {
 
 namespace fs = std::filesystem;
 
-// Empty also if the process ends meanwhile.
-std::string read_file(const fs::path& path) {
-  std::ostringstream text;
-  text << std::ifstream(path, std::ios::binary).rdbuf();
-  return text.str();
-}
-
 bool writes(const fs::path& process, const std::string& descriptor) {
-  const std::string info = read_file(process / "fdinfo" / descriptor);
+  const std::string info = read_small_file(process / "fdinfo" / descriptor);
   const std::size_t at = info.find("flags:");
   if (at == std::string::npos) return false;
   const unsigned long flags = std::strtoul(info.c_str() + at + 6, nullptr, 8);

@@ -4,10 +4,11 @@
 #include <charconv>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <string_view>
 #include <system_error>
+
+#include "model/utf8.h"
+#include "ship/small_file.h"
 
 namespace faultline {
 namespace {
@@ -20,6 +21,21 @@ constexpr const char* kJobVariables[] = {"FAULTLINE_JOB", "SLURM_JOB_ID",       
                                          "JOB_NAME",      "TORCHELASTIC_RUN_ID"};
 // What torchrun says if nobody gave a name.
 constexpr std::string_view kNoName = "none";
+// More than the environment of a job has; whatever comes later does not count.
+constexpr std::size_t kMostOfEnvironment = std::size_t{512} << 10;
+constexpr std::size_t kLongestJob = 512;
+
+// What a server takes as the name of a job. Any process can have any bytes in its environment.
+bool is_name(std::string_view text) {
+  if (text.empty() || text.size() > kLongestJob || text == kNoName) return false;
+  while (!text.empty()) {
+    const std::size_t length = utf8_length(text);
+    const auto first = static_cast<unsigned char>(text.front());
+    if (length == 0 || first < 0x20 || first == 0x7f) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
 
 // RANK is the rank of a process if its launcher also gave it LOCAL_RANK. Alone it may be the number
 // of a pod whose launcher starts several; so may SLURM_PROCID.
@@ -39,9 +55,9 @@ int rank_of(const Environment& environment) {
 ProcessLabels labels_of(const Environment& environment) {
   ProcessLabels labels;
   for (const char* name : kJobVariables) {
+    if (!is_name(environment(name))) continue;
     labels.job = environment(name);
-    if (labels.job == kNoName) labels.job.clear();
-    if (!labels.job.empty()) break;
+    break;
   }
   labels.rank = rank_of(environment);
   return labels;
@@ -54,9 +70,7 @@ std::string own_environment(const std::string& name) {
 
 Variables variables_of(const std::string& process) {
   Variables variables;
-  std::ostringstream text;
-  text << std::ifstream(fs::path(process) / "environ", std::ios::binary).rdbuf();
-  const std::string all = text.str();
+  const std::string all = read_small_file(process + "/environ", kMostOfEnvironment);
   for (std::size_t at = 0; at < all.size();) {
     const std::string variable = all.substr(at, all.find('\0', at) - at);
     at += variable.size() + 1;

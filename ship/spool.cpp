@@ -18,6 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::chrono::seconds kBetweenTries{10};
 constexpr std::uint64_t kSegmentBytes = std::uint64_t{16} << 20;
 // Unpacked, of one body.
 constexpr std::uint64_t kMostOfABody = std::uint64_t{4} << 20;
@@ -97,6 +98,12 @@ bool Spool::has_room(const LogTarget& target) const {
   if (queue != queues_.end() && queue->second.held_until > Clock::now() &&
       queue->second.bytes >= limits_.of_a_refused_log)
     return false;
+  // The disk is tried again with a piece from time to time.
+  constexpr std::uint64_t kMostWhileTrying = 8;
+  if (disk_failed_at_ && in_memory_ >= limits_.memory &&
+      (Clock::now() - *disk_failed_at_ < kBetweenTries ||
+       in_memory_ >= kMostWhileTrying * limits_.memory))
+    return false;
   return on_disk_ + in_memory_ < limits_.disk;
 }
 
@@ -125,6 +132,7 @@ void Spool::write_unsaved() {
   for (auto& [target, queue] : queues_) {
     while (!queue.in_memory.empty()) {
       if (!append(queue, queue.in_memory.front())) {
+        disk_failed_at_ = Clock::now();
         say(LogLevel::error, "spool",
             fmt::format("cannot write to {}: what waits for the server is held in memory",
                         folder_.string()));
@@ -134,6 +142,7 @@ void Spool::write_unsaved() {
       queue.in_memory.pop_front();
     }
   }
+  disk_failed_at_.reset();
 }
 
 bool Spool::append(Queue& queue, const SpooledPiece& piece) {

@@ -114,6 +114,7 @@ class Spool {
   std::uint64_t in_memory_ = 0;
   Clock::time_point unsaved_since_{};
   std::uint64_t on_disk_ = 0;
+  std::optional<Clock::time_point> disk_failed_at_;  // nothing could be written since
   std::uint64_t next_file_ = 1;
 };
 

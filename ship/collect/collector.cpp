@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <thread>
 #include <utility>
 
 #include "logging/log.h"
@@ -45,18 +46,15 @@ bool is_collected(const LogTarget& target) {
 }
 
 EvidenceCollector::EvidenceCollector(CollectSettings settings, std::string host,
-                                     const std::filesystem::path& state)
+                                     const std::filesystem::path& state, GiveEvidence give)
     : settings_(with_path(std::move(settings))),
       host_(std::move(host)),
+      give_(std::move(give)),
       commands_(settings_.path, stopped_),
       // What a dry run refuses must be possible when it is over.
       history_(settings_.dry_run ? std::filesystem::path() : state, settings_.pace) {}
 
-void EvidenceCollector::stop() {
-  stopped_ = true;
-  const std::lock_guard lock(mutex_);
-  taken_.notify_all();
-}
+void EvidenceCollector::stop() { stopped_ = true; }
 
 void EvidenceCollector::know_jobs(std::set<std::string> jobs) {
   const std::lock_guard lock(mutex_);
@@ -69,19 +67,6 @@ bool EvidenceCollector::is_known(const std::string& job) const {
     if (jobs_.contains(job)) return true;
   }
   return !processes_of_job(settings_.proc, job, {}).empty();
-}
-
-std::optional<LogTarget> EvidenceCollector::next_target() const {
-  const std::lock_guard lock(mutex_);
-  return found_.empty() ? std::nullopt : std::optional(found_.front().target);
-}
-
-CollectedText EvidenceCollector::take() {
-  const std::lock_guard lock(mutex_);
-  CollectedText evidence = std::move(found_.front());
-  found_.erase(found_.begin());
-  taken_.notify_all();
-  return evidence;
 }
 
 std::string EvidenceCollector::refusal(const CollectRequest& wanted) {
@@ -119,7 +104,8 @@ CollectOutcome EvidenceCollector::run(const CollectKind& kind, const CollectRequ
   if (stopped_) return {"failed", "the agent stops"};
   if (!gathered.failure.empty()) return {"failed", in_log(gathered.failure, kMostDetail)};
   std::string detail = fmt::format("{} bytes; {}", bytes, gathered.ran);
-  hand_over(kind, wanted, std::move(gathered.texts));
+  if (!hand_over(kind, wanted, std::move(gathered.texts)))
+    return {"failed", "there is no room for it in the spool"};
   return {"sent", in_log(detail, kMostDetail)};
 }
 
@@ -133,7 +119,7 @@ Gathered EvidenceCollector::gather(const CollectKind& kind, const CollectRequest
       return gather_port_counters(settings_.sys, settings_.between_counters, commands_,
                                   settings_.command, stopped_);
     case CollectKind::How::stacks:
-      return gather_stacks(processes(), settings_.proc, commands_, settings_.stacks);
+      return gather_stacks(processes(), settings_.proc, commands_, settings_.stacks, stopped_);
     case CollectKind::How::ras:
       return gather_ras(wanted);
     case CollectKind::How::flight_recorder:
@@ -167,14 +153,14 @@ Gathered EvidenceCollector::gather_commands(const CollectKind& kind) {
   return gathered;
 }
 
-// The port does not say whose it is, and another job's report would accuse this one.
+// Another job's report would accuse this one.
 Gathered EvidenceCollector::gather_ras(const CollectRequest& wanted) {
   Gathered gathered;
-  for (const std::string& job : jobs_with_ranks(settings_.proc))
-    if (job != wanted.job) {
-      gathered.failure = "other jobs run on this host, and the port does not say whose it is";
-      return gathered;
-    }
+  const auto processes = processes_of_job(settings_.proc, wanted.job, {});
+  if (are_of_several_users(processes) || !listens(processes, settings_.proc, settings_.ras_port)) {
+    gathered.failure = fmt::format("no process of the job listens at port {}", settings_.ras_port);
+    return gathered;
+  }
   RasReport report = ask_ras_service(settings_.ras_port, settings_.command.time,
                                      settings_.command.bytes, stopped_);
   gathered.ran = fmt::format("asked 127.0.0.1:{}", settings_.ras_port);
@@ -184,20 +170,25 @@ Gathered EvidenceCollector::gather_ras(const CollectRequest& wanted) {
   return gathered;
 }
 
-// Waits until all is taken, so no more than one collection is held in memory.
-void EvidenceCollector::hand_over(const CollectKind& kind, const CollectRequest& wanted,
+// Waits for room in the spool, as logs do, but not until it is of no use any more.
+bool EvidenceCollector::hand_over(const CollectKind& kind, const CollectRequest& wanted,
                                   std::vector<GatheredText> texts) {
-  std::unique_lock lock(mutex_);
+  constexpr std::chrono::milliseconds kBetweenTries{100};
+  const auto until = std::chrono::steady_clock::now() + settings_.wait_for_room;
   for (GatheredText& text : texts) {
     std::string source = fmt::format("{}{}/{}", collected_prefix(host_), kind.name, wanted.id);
     if (!text.part.empty()) source += "/" + text.part;
-    found_.push_back({.target = {.job = wanted.job,
-                                 .host = host_,
-                                 .source = std::move(source),
-                                 .rank = text.rank},
-                      .text = std::move(text.text)});
+    const CollectedText evidence{.target = {.job = wanted.job,
+                                            .host = host_,
+                                            .source = std::move(source),
+                                            .rank = text.rank},
+                                 .text = std::move(text.text)};
+    while (!give_(evidence)) {
+      if (stopped_ || std::chrono::steady_clock::now() >= until) return false;
+      std::this_thread::sleep_for(kBetweenTries);
+    }
   }
-  taken_.wait(lock, [&] { return stopped_ || found_.empty(); });
+  return true;
 }
 
 }  // namespace faultline

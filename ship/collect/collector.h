@@ -3,11 +3,10 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <mutex>
-#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -32,6 +31,7 @@ struct CollectSettings {
   StackLimits stacks{.of_each = {.bytes = std::size_t{1} << 20}};
   std::chrono::milliseconds between_counters{10'000};
   CollectPace pace;
+  std::chrono::milliseconds wait_for_room{60'000};
 };
 
 // A piece of evidence, whole, on its way to the spool.
@@ -40,6 +40,9 @@ struct CollectedText {
   std::string text;
 };
 
+// Takes a piece of evidence. False: there is no room for it now.
+using GiveEvidence = std::function<bool(const CollectedText&)>;
+
 struct CollectOutcome {
   std::string outcome;  // sent, failed, refused, dry_run
   std::string detail;   // short, for people
@@ -47,18 +50,15 @@ struct CollectOutcome {
 
 class EvidenceCollector {
  public:
-  // `host`: of the agent. `state`: its folder.
-  EvidenceCollector(CollectSettings settings, std::string host, const std::filesystem::path& state);
+  // `host`: of the agent. `state`: its folder. `give` is called where collect() is.
+  EvidenceCollector(CollectSettings settings, std::string host, const std::filesystem::path& state,
+                    GiveEvidence give);
 
-  // From one thread. Returns when what was found is taken.
+  // From one thread. Returns when what was found is given.
   CollectOutcome collect(const CollectRequest& wanted);
 
-  // From the thread that ships logs, without waiting.
-  void know_jobs(std::set<std::string> jobs);  // that logs are shipped for
-  std::optional<LogTarget> next_target() const;
-  CollectedText take();  // if there is a next
-
-  void stop();  // from any thread
+  void know_jobs(std::set<std::string> jobs);  // that logs are shipped for; from any thread
+  void stop();                                 // from any thread
   const CollectSettings& settings() const { return settings_; }
 
  private:
@@ -68,18 +68,17 @@ class EvidenceCollector {
   Gathered gather_commands(const CollectKind& kind);
   Gathered gather_ras(const CollectRequest& wanted);
   bool is_known(const std::string& job) const;
-  void hand_over(const CollectKind& kind, const CollectRequest& wanted,
+  bool hand_over(const CollectKind& kind, const CollectRequest& wanted,
                  std::vector<GatheredText> texts);
 
   const CollectSettings settings_;
   const std::string host_;
+  const GiveEvidence give_;
   std::atomic<bool> stopped_ = false;
   CommandRunner commands_;
   CollectHistory history_;
   mutable std::mutex mutex_;
-  std::condition_variable taken_;
   std::set<std::string> jobs_;
-  std::vector<CollectedText> found_;  // in order
 };
 
 // Whether a source was named by a collector of this host.

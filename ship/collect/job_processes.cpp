@@ -1,7 +1,7 @@
 #include "ship/collect/job_processes.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 #include <map>
 #include <utility>
 
-#include "ship/log_part.h"
+#include "ship/small_file.h"
 
 namespace faultline {
 namespace {
@@ -26,18 +26,6 @@ bool is_alive(char state) { return state != 'Z' && state != 'X'; }
 
 }  // namespace
 
-std::string read_small_file(const std::string& path, std::size_t most) {
-  const OpenDescriptor file(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
-  std::string text;
-  while (file.ok() && text.size() < most) {
-    char block[4096];
-    const ssize_t count = read(file.get(), block, std::min(sizeof block, most - text.size()));
-    if (count <= 0) break;
-    text.append(block, static_cast<std::size_t>(count));
-  }
-  return text;
-}
-
 char state_of_process(const std::string& proc, int id) { return state_and_parent(proc, id).first; }
 
 std::vector<JobProcess> processes_of_job(const std::string& proc, const std::string& job,
@@ -49,12 +37,15 @@ std::vector<JobProcess> processes_of_job(const std::string& proc, const std::str
     const ProcessLabels labels = labels_in(variables);
     if (labels.job != job || (!ranks.empty() && !ranks.contains(labels.rank))) continue;
     const auto [state, parent] = state_and_parent(proc, id);
-    if (is_alive(state))
-      all[id] = {.id = id,
-                 .parent = parent,
-                 .rank = labels.rank,
-                 .state = state,
-                 .variables = std::move(variables)};
+    struct stat owner{};
+    if (!is_alive(state) || stat(fmt::format("{}/{}", proc, id).c_str(), &owner) != 0) continue;
+    all[id] = {.id = id,
+               .parent = parent,
+               .rank = labels.rank,
+               .state = state,
+               .user = owner.st_uid,
+               .group = owner.st_gid,
+               .variables = std::move(variables)};
   }
   const auto place = [&](const JobProcess& process) {
     if (process.rank < 0) return 2;
@@ -69,13 +60,11 @@ std::vector<JobProcess> processes_of_job(const std::string& proc, const std::str
   return processes;
 }
 
-std::set<std::string> jobs_with_ranks(const std::string& proc) {
-  std::set<std::string> jobs;
-  for (const int id : process_ids(proc)) {
-    const ProcessLabels labels = labels_in(variables_of(fmt::format("{}/{}", proc, id)));
-    if (!labels.job.empty() && labels.rank >= 0) jobs.insert(labels.job);
-  }
-  return jobs;
+bool are_of_several_users(const std::vector<JobProcess>& processes) {
+  std::set<unsigned> users;
+  for (const JobProcess& process : processes)
+    if (process.user != 0) users.insert(process.user);
+  return users.size() > 1;
 }
 
 }  // namespace faultline

@@ -14,6 +14,8 @@ struct JobProcess {
   int parent = 0;
   int rank = -1;
   char state = '?';
+  unsigned user = 0;
+  unsigned group = 0;
   Variables variables;
 };
 
@@ -23,13 +25,11 @@ struct JobProcess {
 std::vector<JobProcess> processes_of_job(const std::string& proc, const std::string& job,
                                          const std::set<int>& ranks);
 
-// The jobs that have ranks on this host.
-std::set<std::string> jobs_with_ranks(const std::string& proc);
+// Any user can name the job in an environment; root need not. Then it is not known which processes
+// are the job's.
+bool are_of_several_users(const std::vector<JobProcess>& processes);
 
 // The letter that /proc/PID/stat has for the state of a process; 'X': it is gone.
 char state_of_process(const std::string& proc, int id);
-
-// A file of /proc or /sys, up to `most` bytes; empty if it cannot be read.
-std::string read_small_file(const std::string& path, std::size_t most = std::size_t{64} << 10);
 
 }  // namespace faultline

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "model/time.h"
-#include "ship/collect/job_processes.h"
+#include "ship/small_file.h"
 
 namespace faultline {
 namespace {

@@ -9,10 +9,15 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
+#include <filesystem>
+#include <set>
+#include <sstream>
 #include <string_view>
 #include <system_error>
 
 #include "ship/log_part.h"
+#include "ship/small_file.h"
 
 namespace faultline {
 namespace {
@@ -119,7 +124,45 @@ bool converse_with_ras(RasConversation& ras, std::uint16_t port, std::size_t mos
   return ras.say_line("verbose status\n") && ras.hear_all(report, most_bytes);
 }
 
+// The sockets that listen at the port, as "socket:[4711]". The table's rows: number, address:port,
+// the other side, state, queues, timer, retransmits, user, timeout, inode.
+std::set<std::string> listening_sockets(const std::string& table, std::uint16_t port) {
+  constexpr std::string_view kListens = "0A";
+  constexpr std::size_t kMostOfTable = std::size_t{16} << 20;
+  std::set<std::string> sockets;
+  std::istringstream rows(read_small_file(table, kMostOfTable));
+  for (std::string row; std::getline(rows, row);) {
+    std::istringstream words(row);
+    std::string number, address, other, state, queues, timer, retransmits, user, timeout, inode;
+    words >> number >> address >> other >> state >> queues >> timer >> retransmits >> user >>
+        timeout >> inode;
+    const std::size_t colon = address.rfind(':');
+    unsigned listened = 0;
+    if (state != kListens || colon == std::string::npos) continue;
+    std::from_chars(address.data() + colon + 1, address.data() + address.size(), listened, 16);
+    if (listened == port) sockets.insert(fmt::format("socket:[{}]", inode));
+  }
+  return sockets;
+}
+
 }  // namespace
+
+bool listens(const std::vector<JobProcess>& processes, const std::string& proc,
+             std::uint16_t port) {
+  namespace fs = std::filesystem;
+  std::set<std::string> sockets = listening_sockets(proc + "/net/tcp", port);
+  sockets.merge(listening_sockets(proc + "/net/tcp6", port));
+  if (sockets.empty()) return false;
+  return std::ranges::any_of(processes, [&](const JobProcess& process) {
+    std::error_code error;
+    for (fs::directory_iterator entry(fmt::format("{}/{}/fd", proc, process.id), error), end;
+         !error && entry != end; entry.increment(error)) {
+      std::error_code gone;
+      if (sockets.contains(fs::read_symlink(entry->path(), gone).string())) return true;
+    }
+    return false;
+  });
+}
 
 RasReport ask_ras_service(std::uint16_t port, std::chrono::milliseconds longest,
                           std::size_t most_bytes, const std::atomic<bool>& stopped) {

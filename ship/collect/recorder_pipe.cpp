@@ -27,13 +27,17 @@ std::string path_seen_by(const std::string& process, const std::string& path) {
 std::string ask_recorder(const std::string& process, const std::string& path) {
   struct stat owner{};
   if (stat(process.c_str(), &owner) != 0) return "the process has ended";
-  const OpenDescriptor pipe(open(path_seen_by(process, path).c_str(),
-                                 O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC));
+  // To open a device may do something, so what is there is looked at first.
+  const OpenDescriptor found(
+      open(path_seen_by(process, path).c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+  if (!found.ok()) return std::generic_category().message(errno);
+  struct stat status{};
+  if (fstat(found.get(), &status) != 0 || !S_ISFIFO(status.st_mode)) return "is not a pipe";
+  if (status.st_uid != owner.st_uid) return "belongs to another user";
+  const OpenDescriptor pipe(open(fmt::format("/proc/self/fd/{}", found.get()).c_str(),
+                                 O_WRONLY | O_NONBLOCK | O_CLOEXEC));
   if (!pipe.ok() && errno == ENXIO) return "nobody reads it";
   if (!pipe.ok()) return std::generic_category().message(errno);
-  struct stat status{};
-  if (fstat(pipe.get(), &status) != 0 || !S_ISFIFO(status.st_mode)) return "is not a pipe";
-  if (status.st_uid != owner.st_uid) return "belongs to another user";
   constexpr std::string_view kAnything = "1\n";
   const bool written = write(pipe.get(), kAnything.data(), kAnything.size()) ==
                        static_cast<ssize_t>(kAnything.size());

@@ -107,6 +107,16 @@ class BoundedOutput {
   bool is_cut_ = false;
 };
 
+// Root runs nothing that another user could have put there.
+bool is_ours(const struct stat& status) {
+  return geteuid() != 0 || (status.st_uid == 0 && (status.st_mode & S_IWOTH) == 0);
+}
+
+bool is_ours(const std::string& path) {
+  struct stat status{};
+  return stat(path.c_str(), &status) == 0 && is_ours(status);
+}
+
 }  // namespace
 
 std::string find_program(const std::string& path, const std::string& name) {
@@ -117,14 +127,17 @@ std::string find_program(const std::string& path, const std::string& name) {
     std::string file = fmt::format("{}/{}", folder, name);
     struct stat status{};
     if (stat(file.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
-        access(file.c_str(), X_OK) == 0)
+        access(file.c_str(), X_OK) == 0 && is_ours(status) && is_ours(std::string(folder)))
       return file;
   }
   return {};
 }
 
 CommandRunner::CommandRunner(std::string path, const std::atomic<bool>& stopped)
-    : path_(std::move(path)), stopped_(stopped) {}
+    : path_(std::move(path)), stopped_(stopped) {
+  // Whoever started us may ignore it. Then no process could be waited for.
+  std::signal(SIGCHLD, SIG_DFL);
+}
 
 pid_t CommandRunner::start(const std::vector<std::string>& words, int output,
                            std::string& failure) const {
@@ -172,6 +185,10 @@ pid_t CommandRunner::start(const std::vector<std::string>& words, int output,
 CommandResult CommandRunner::run(const std::vector<std::string>& words,
                                  const CommandLimits& limits) {
   CommandResult result;
+  if (stopped_) {
+    result.failure = "not run, because the agent stops";
+    return result;
+  }
   std::erase_if(stuck_, [](const auto& item) {
     const bool over = has_ended(item.second);
     if (over) waitpid(item.second, nullptr, 0);

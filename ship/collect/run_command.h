@@ -28,7 +28,8 @@ struct CommandResult {
   bool ok() const { return status == 0; }
 };
 
-// The path of a program; empty: no folder of `path` has it. Relative folders do not count.
+// The path of a program; empty: no folder of `path` has it. Relative folders do not count; for root
+// nor do those of other users.
 std::string find_program(const std::string& path, const std::string& name);
 
 class CommandRunner {

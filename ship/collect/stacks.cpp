@@ -1,32 +1,74 @@
 #include "ship/collect/stacks.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
 #include <string_view>
+
+#include "ship/small_file.h"
 
 namespace faultline {
 namespace {
 
 constexpr const char* kPySpy = "py-spy";
 constexpr const char* kGdb = "gdb";
+constexpr const char* kSetPriv = "setpriv";
 
 std::string one_line(std::string text) {
   text = text.substr(0, text.find('\n'));
   std::ranges::replace(text, '\0', ' ');
+  std::ranges::replace(text, '"', '\'');
   return text;
 }
 
-// -nx: a file .gdbinit is no part of what runs.
+// -nx: a file .gdbinit is no part of what runs. sysroot: the process, and so its libraries, may be
+// in a container.
 std::vector<std::string> stack_command(const std::string& tool, int process) {
   const std::string id = std::to_string(process);
   if (tool == kPySpy) return {kPySpy, "dump", "--pid", id};
-  return {kGdb, "-nx", "-p", id, "-batch", "-ex", "thread apply all bt"};
+  return {kGdb,
+          "-nx",
+          "-iex",
+          fmt::format("set sysroot /proc/{}/root", id),
+          "-p",
+          id,
+          "-batch",
+          "-ex",
+          "thread apply all bt"};
+}
+
+// A debugger reads files that the process has chosen, so it gets no more rights than the process
+// has, except to look at it. Only as the same user may it read the memory at all, if we are root
+// without all capabilities.
+std::vector<std::string> as_its_user(const JobProcess& process, std::vector<std::string> command) {
+  if (geteuid() != 0 || process.user == 0) return command;
+  std::vector<std::string> words{kSetPriv,
+                                 "--reuid",
+                                 std::to_string(process.user),
+                                 "--regid",
+                                 std::to_string(process.group),
+                                 "--clear-groups",
+                                 "--inh-caps=+sys_ptrace",
+                                 "--ambient-caps=+sys_ptrace"};
+  words.insert(words.end(), command.begin(), command.end());
+  return words;
 }
 
 bool has_threads(std::string_view output) {
   return output.starts_with("Thread ") || output.find("\nThread ") != std::string_view::npos;
+}
+
+// Without the files of the process gdb shows addresses only: "#0  0x00007f… in ?? ()".
+bool has_names(const std::string& tool, std::string_view output) {
+  if (tool != kGdb) return true;
+  for (std::size_t at = output.find("\n#"); at != std::string_view::npos;
+       at = output.find("\n#", at + 1)) {
+    const std::string_view frame = output.substr(at + 1, output.find('\n', at + 1) - at - 1);
+    if (frame.find(" in ?? (") == std::string_view::npos) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -55,7 +97,8 @@ std::string threads_in_proc(const std::string& proc, int process, std::size_t mo
 }
 
 Gathered gather_stacks(const std::vector<JobProcess>& processes, const std::string& proc,
-                       CommandRunner& commands, const StackLimits& limits) {
+                       CommandRunner& commands, const StackLimits& limits,
+                       const std::atomic<bool>& stopped) {
   using StackClock = std::chrono::steady_clock;
   const auto until = StackClock::now() + limits.time;
   std::vector<std::string> tools;
@@ -64,6 +107,10 @@ Gathered gather_stacks(const std::vector<JobProcess>& processes, const std::stri
   // A program that is not Python's has no stacks for py-spy.
   if (!tools.empty() && tools[0] == kPySpy && commands.has(kGdb)) tools.emplace_back(kGdb);
   Gathered gathered;
+  if (are_of_several_users(processes)) {
+    gathered.failure = "processes of several users say that they are of the job";
+    return gathered;
+  }
   const auto dump = [&](const JobProcess& process) {
     std::string complaints;
     for (const std::string& tool : tools) {
@@ -71,17 +118,21 @@ Gathered gather_stacks(const std::vector<JobProcess>& processes, const std::stri
           std::chrono::duration_cast<std::chrono::milliseconds>(until - StackClock::now());
       CommandLimits of_this = limits.of_each;
       of_this.time = std::min(of_this.time, left);
-      if (left.count() <= 0) break;
-      CommandResult result = commands.run(stack_command(tool, process.id), of_this);
+      if (left.count() <= 0 || stopped) break;
+      CommandResult result =
+          commands.run(as_its_user(process, stack_command(tool, process.id)), of_this);
       // A debugger that was killed may have left stopped what it looked at.
       if (!result.ok() && process.state != 'T' && state_of_process(proc, process.id) == 'T')
         kill(process.id, SIGCONT);
       add_to_list(gathered.ran, fmt::format("{} of process {}: {}", tool, process.id,
                                             result.ok() ? "exit status 0" : result.failure));
       // gdb ends well also if it could not look.
-      if (result.ok() && has_threads(result.output)) return std::move(result.output);
+      const bool has_any = result.ok() && has_threads(result.output);
+      if (has_any && has_names(tool, result.output)) return std::move(result.output);
       complaints += fmt::format("faultline: {}: {}\n", tool,
-                                result.ok() ? "printed no thread" : result.failure) +
+                                has_any       ? "found no names"
+                                : result.ok() ? "printed no thread"
+                                              : result.failure) +
                     result.output;
     }
     add_to_list(gathered.ran, fmt::format("/proc/{}", process.id));
@@ -90,6 +141,7 @@ Gathered gather_stacks(const std::vector<JobProcess>& processes, const std::stri
   };
   std::size_t left_out = 0;
   for (const JobProcess& process : processes) {
+    if (stopped) break;
     if (gathered.texts.size() >= limits.most_processes || StackClock::now() >= until) {
       ++left_out;
       continue;

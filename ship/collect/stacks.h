@@ -1,6 +1,7 @@
 // What the threads of the processes of a job do.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <string>
@@ -19,7 +20,8 @@ struct StackLimits {
 };
 
 Gathered gather_stacks(const std::vector<JobProcess>& processes, const std::string& proc,
-                       CommandRunner& commands, const StackLimits& limits);
+                       CommandRunner& commands, const StackLimits& limits,
+                       const std::atomic<bool>& stopped);
 
 // What /proc says of each thread.
 std::string threads_in_proc(const std::string& proc, int process, std::size_t most_bytes);

@@ -14,6 +14,7 @@
 #include <chrono>
 #include <filesystem>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -23,6 +24,7 @@
 #include "ship/agent.h"
 #include "ship/collect/collector.h"
 #include "ship/collect/ras_client.h"
+#include "ship/small_file.h"
 #include "workshop.h"
 
 namespace faultline {
@@ -42,17 +44,24 @@ const std::string kJob = fmt::format("llama-{}", getpid());
 // A process of a job, as far as its environment says.
 class ProcessOfJob {
  public:
-  explicit ProcessOfJob(std::vector<std::string> variables) {
+  explicit ProcessOfJob(std::vector<std::string> variables, unsigned user = geteuid()) {
     std::string program = "/bin/sleep";
     std::string seconds = "100";
-    char* words[] = {program.data(), seconds.data(), nullptr};
+    std::string setpriv = "/usr/bin/setpriv";
+    std::string of_user = fmt::format("--reuid={0}", user);
+    std::string of_group = fmt::format("--regid={0}", user);
+    std::string no_groups = "--clear-groups";
+    char* words[] = {setpriv.data(), of_user.data(), of_group.data(), no_groups.data(),
+                     program.data(), seconds.data(), nullptr};
+    char** from = user == geteuid() ? words + 4 : words;
     std::vector<char*> environment;
     for (std::string& variable : variables) environment.push_back(variable.data());
     environment.push_back(nullptr);
-    EXPECT_EQ(posix_spawn(&id_, words[0], nullptr, nullptr, words, environment.data()), 0);
+    EXPECT_EQ(posix_spawn(&id_, from[0], nullptr, nullptr, from, environment.data()), 0);
     // The kernel shows the environment a moment later.
     EXPECT_TRUE(eventually([&] {
-      return !read_small_file(fmt::format("/proc/{}/environ", id_)).empty() &&
+      return read_small_file(fmt::format("/proc/{}/comm", id_)) == "sleep\n" &&
+             !read_small_file(fmt::format("/proc/{}/environ", id_)).empty() &&
              state_of_process("/proc", id_) == 'S';
     }));
   }
@@ -80,6 +89,7 @@ class Collecting : public testing::Test {
     settings.stacks.of_each = settings.command;
     settings.between_counters = milliseconds{10};
     settings.pace.same_again = std::chrono::seconds{0};
+    settings.wait_for_room = milliseconds{150};
   }
 
   void program(const std::string& name, const std::string& script) {
@@ -89,27 +99,19 @@ class Collecting : public testing::Test {
 
   EvidenceCollector& collector() {
     if (!collector_) {
-      collector_.emplace(settings, "gpu-7", state);
+      collector_.emplace(settings, "gpu-7", state, [this](const CollectedText& evidence) {
+        if (has_room) found.push_back(evidence);
+        return has_room;
+      });
       collector_->know_jobs({kJob});
     }
     return *collector_;
   }
   void restart() { collector_.reset(); }
 
-  // As the agent's loop does it.
   CollectOutcome collect(const CollectRequest& wanted) {
-    EvidenceCollector& from = collector();
     found.clear();
-    std::atomic<bool> done = false;
-    std::jthread agent([&] {
-      while (!done) {
-        while (from.next_target()) found.push_back(from.take());
-        std::this_thread::sleep_for(milliseconds{1});
-      }
-    });
-    CollectOutcome outcome = from.collect(wanted);
-    done = true;
-    return outcome;
+    return collector().collect(wanted);
   }
   CollectOutcome collect(const std::string& kind, std::set<int> ranks = {}) {
     return collect({.id = fmt::format("q{}", ++asked_),
@@ -126,6 +128,7 @@ class Collecting : public testing::Test {
   const fs::path bin = workshop.folder() / "bin";
   CollectSettings settings;
   std::vector<CollectedText> found;
+  bool has_room = true;
 
  private:
   std::optional<EvidenceCollector> collector_;
@@ -204,6 +207,79 @@ TEST_F(Collecting, CollectsNothingIfItCannotRememberIt) {
   fs::remove_all(state);
   EXPECT_EQ(collect("kernel_log").outcome, "failed");
   EXPECT_THAT(found, testing::IsEmpty());
+}
+
+TEST_F(Collecting, SaysSoIfTheSpoolHasNoRoom) {
+  program("dmesg", "echo line");
+  has_room = false;
+  EXPECT_EQ(collect("kernel_log").outcome, "failed");
+}
+
+// Any user can name the job in an environment.
+TEST_F(Collecting, LooksAtNoProcessIfSeveralUsersSayThatTheyAreOfTheJob) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can run processes of other users";
+  program("py-spy", "echo 'Thread 1 (idle)'");
+  const ProcessOfJob of_root({"FAULTLINE_JOB=" + kJob, "FAULTLINE_RANK=0"});
+  const ProcessOfJob rank({"FAULTLINE_JOB=" + kJob, "FAULTLINE_RANK=1"}, 1001);
+  EXPECT_EQ(collect("stacks").outcome, "sent");
+  EXPECT_EQ(found.size(), 2U);
+  const ProcessOfJob other({"FAULTLINE_JOB=" + kJob, "FAULTLINE_RANK=2"}, 1002);
+  const CollectOutcome outcome = collect("stacks");
+  EXPECT_EQ(outcome.outcome, "failed");
+  EXPECT_THAT(outcome.detail, HasSubstr("processes of several users"));
+}
+
+TEST_F(Collecting, RunsTheDebuggerAsTheUserOfTheProcess) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can run processes of other users";
+  program("py-spy", "exec /usr/bin/id -u");
+  program("gdb", "echo 'Thread 1'; echo '#0  0x1 in main ()'; exec /usr/bin/id -u");
+  fs::permissions(workshop.folder(), fs::perms(0755));
+  fs::permissions(bin / "gdb", fs::perms(0755));
+  settings.path = bin.string() + ":/usr/bin:/bin";
+  const ProcessOfJob rank({"FAULTLINE_JOB=" + kJob, "FAULTLINE_RANK=1"}, 1001);
+  EXPECT_EQ(collect("stacks").outcome, "sent");
+  EXPECT_THAT(text(), EndsWith("main ()\n1001\n"));
+}
+
+// Real gdb. Its frames have names only if it finds the files of the process.
+TEST_F(Collecting, TellsByGdbWhereAProcessStands) {
+  settings.path = "/usr/bin:/bin";
+  settings.stacks.of_each = {.time = milliseconds{60'000}};
+  const ProcessOfJob rank({"FAULTLINE_JOB=" + kJob, "FAULTLINE_RANK=1"},
+                          geteuid() == 0 ? 1001 : geteuid());
+  EXPECT_EQ(collect("stacks").outcome, "sent");
+  EXPECT_THAT(text(), HasSubstr("nanosleep"));
+}
+
+// Whose files cannot be read, gdb shows addresses of.
+TEST_F(Collecting, ReadsThreadsFromProcIfTheDebuggerFindsNoNames) {
+  program("gdb", "echo 'Thread 1 (process 7):'; echo '#0  0x00007fb16f9d0503 in ?? ()'");
+  const ProcessOfJob process({"FAULTLINE_JOB=" + kJob, "FAULTLINE_RANK=0"});
+  EXPECT_EQ(collect("stacks").outcome, "sent");
+  EXPECT_THAT(text(), StartsWith("process "));
+  EXPECT_THAT(text(), HasSubstr("faultline: gdb: found no names\nThread 1"));
+}
+
+TEST_F(Collecting, RunsAsRootNothingThatAnotherUserCouldHavePutThere) {
+  if (geteuid() != 0) GTEST_SKIP() << "for root only";
+  program("dmesg", "echo line");
+  EXPECT_NE(find_program(bin.string(), "dmesg"), "");
+  ASSERT_EQ(chown((bin / "dmesg").c_str(), 1001, 0), 0);
+  EXPECT_EQ(find_program(bin.string(), "dmesg"), "");
+  ASSERT_EQ(chown((bin / "dmesg").c_str(), 0, 0), 0);
+  fs::permissions(bin, fs::perms(0777));
+  EXPECT_EQ(find_program(bin.string(), "dmesg"), "");
+}
+
+// A process can make its environment as large as it likes, and can put any bytes into it.
+TEST(LabelsOfAProcess, AreOnlyNamesThatAServerTakes) {
+  const auto job = [](const std::string& name) {
+    return labels_in({{"FAULTLINE_JOB", name}, {"SLURM_JOB_ID", "17"}}).job;
+  };
+  EXPECT_EQ(job("llama"), "llama");
+  EXPECT_EQ(job("\xff"), "17");
+  EXPECT_EQ(job("a\nb"), "17");
+  EXPECT_EQ(job(std::string(100'000, 'a')), "17");
 }
 
 TEST_F(Collecting, OnlySaysWhatItWouldRunInADryRun) {
@@ -393,7 +469,24 @@ class RasService {
 TEST_F(Collecting, GivesTheReportOfNcclsRasService) {
   RasService service("SERVER PROTOCOL 2\n", "NCCL version 2.28.7\nJob summary\n");
   settings.ras_port = service.port();
-  settings.proc = state.string();  // without the processes of other tests
+  EXPECT_THAT(collect("ras").detail, HasSubstr("no process of the job listens at port"));
+  // A process that holds the socket, as far as this /proc tells.
+  const std::string proc = (workshop.folder() / "proc").string();
+  const fs::path holder = fs::path(proc) / "4711";
+  fs::create_directories(holder / "fd");
+  fs::create_directories(fs::path(proc) / "net");
+  workshop.write("proc/4711/stat", "4711 (python) S 1 4711\n");
+  workshop.write("proc/4711/environ", std::string("FAULTLINE_JOB=") + kJob + '\0');
+  const std::string table = read_small_file("/proc/net/tcp", std::size_t{16} << 20);
+  workshop.write("proc/net/tcp", table);
+  settings.proc = proc;
+  restart();
+  EXPECT_EQ(collect("ras").outcome, "failed");
+  const std::size_t row = table.find(fmt::format(":{:04X} 00000000:0000 0A", service.port()));
+  std::istringstream words(table.substr(row));
+  std::string word;
+  for (int i = 0; i < 9; ++i) words >> word;
+  fs::create_symlink("socket:[" + word + "]", holder / "fd" / "5");
   EXPECT_EQ(collect("ras").outcome, "sent");
   EXPECT_EQ(text(), "NCCL version 2.28.7\nJob summary\n");
   EXPECT_EQ(service.heard(), "client protocol 2\ntimeout 10\nverbose status\n");
@@ -418,12 +511,6 @@ TEST_F(Collecting, GivesNoReportOfAnythingElseThanRas) {
                         std::string(100, 'x') + "\n" + std::string(100, 'y'));
   EXPECT_EQ(ask_ras_service(much.port(), milliseconds{2000}, 150, stopped).text,
             std::string(100, 'x') + "\nfaultline: cut, only the first 101 bytes are here\n");
-}
-
-// Which of two jobs answers at the port cannot be known.
-TEST_F(Collecting, AsksNoRasServiceBesideAnotherJob) {
-  const ProcessOfJob other({"FAULTLINE_JOB=other", "FAULTLINE_RANK=3"});
-  EXPECT_THAT(collect("ras").detail, StartsWith("other jobs run on this host"));
 }
 
 TEST_F(Collecting, AsksTheFlightRecorderThroughItsPipe) {
@@ -549,7 +636,7 @@ TEST_F(Collecting, AsksAServerAndSendsItWhatItWants) {
 TEST_F(Collecting, DoesNotAskAnOlderServerAgainSoon) {
   FakeReceiver server(FakeReceiver::answer("404 Not Found"));
   settings.kinds = {"kernel_log"};
-  EvidenceCollector asked(settings, "gpu-7", state);
+  EvidenceCollector asked(settings, "gpu-7", state, [](const CollectedText&) { return true; });
   WantedLoop loop({.url = *parse_url(server.url("/")), .ca_file = {}, .token_file = {}}, "gpu-7",
                   asked);
   std::jthread running([&] { loop.run(); });

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <string>
@@ -61,6 +62,39 @@ TEST_F(FoundLogsOf, PipesSocketsAndLoopsOfLinksAreNoLogs) {
   const FoundLogs found = find({at("a")});
   EXPECT_THAT(found.logs, UnorderedElementsAre(at("a/nccl.log")));
   EXPECT_THAT(found.folders, UnorderedElementsAre(at("a")));
+}
+
+// The agent may read what a user may not.
+TEST_F(FoundLogsOf, LinksOfOtherUsersLeadToTheirOwnFilesOnly) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can make files of other users";
+  for (const char* name : {"logs/own.log", "others/secret.log", "theirs/run.log"})
+    workshop.write(name, "line\n");
+  const auto link = [&](const char* to, const char* name, uid_t owner) {
+    std::filesystem::create_symlink(at(to), at(name));
+    ASSERT_EQ(lchown(at(name).c_str(), owner, owner), 0);
+  };
+  ASSERT_EQ(chown(at("theirs/run.log").c_str(), 1001, 1001), 0);
+  link("others/secret.log", "logs/a.log", 1001);
+  link("others", "logs/folder", 1001);
+  link("/", "logs/all", 1001);
+  link("theirs/run.log", "logs/b.log", 1001);
+  EXPECT_THAT(find({at("logs")}).logs,
+              UnorderedElementsAre(at("logs/own.log"), at("theirs/run.log")));
+  link("others/secret.log", "logs/c.log", 0);
+  EXPECT_THAT(
+      find({at("logs")}).logs,
+      UnorderedElementsAre(at("logs/own.log"), at("theirs/run.log"), at("others/secret.log")));
+}
+
+TEST_F(FoundLogsOf, FilesThatBecomeLinksAreNotRead) {
+  for (const char* name : {"logs/a.log", "others/a.log", "others/secret.log"})
+    workshop.write(name, "line\n");
+  std::filesystem::create_symlink(at("others/secret.log"), at("logs/a.log.1"));
+  ASSERT_EQ(files_of_log(at("logs/a.log")).size(), 1U);
+  EXPECT_TRUE(files_of_log(at("logs/a.log"))[0].file.ok());
+  std::filesystem::remove_all(at("logs"));
+  std::filesystem::create_directory_symlink(at("others"), at("logs"));
+  for (const LogFile& file : files_of_log(at("logs/a.log"))) EXPECT_FALSE(file.file.ok());
 }
 
 TEST_F(FoundLogsOf, NumberedFilesBesideAFolderOrOfTenAndOneAreLogsOfTheirOwn) {
