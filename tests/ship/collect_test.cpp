@@ -21,6 +21,7 @@
 
 #include "eventually.h"
 #include "fake_receiver.h"
+#include "ras_service.h"
 #include "ship/agent.h"
 #include "ship/collect/collector.h"
 #include "ship/collect/ras_client.h"
@@ -409,62 +410,6 @@ TEST_F(Collecting, LetsAProcessGoOnThatADebuggerLeftStopped) {
   EXPECT_THAT(text(), HasSubstr("faultline: gdb: ended after 300 ms"));
   EXPECT_TRUE(eventually([&] { return state_of_process("/proc", process.id()) == 'S'; }));
 }
-
-// What listens at the port of NCCL's RAS service, for one client.
-class RasService {
- public:
-  RasService(std::string greeting, std::string report) {
-    listener_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof address;
-    EXPECT_EQ(bind(listener_, reinterpret_cast<const sockaddr*>(&address), size), 0);
-    EXPECT_EQ(listen(listener_, 1), 0);
-    getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size);
-    port_ = ntohs(address.sin_port);
-    thread_ = std::jthread([this, greeting, report] {
-      const int client = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
-      heard_ += line_of(client);
-      FakeReceiver::say(client, greeting);
-      if (greeting.starts_with("SERVER")) {
-        heard_ += line_of(client);
-        FakeReceiver::say(client, "OK\n");
-        heard_ += line_of(client);
-      } else {
-        line_of(client);  // until the other side has had enough
-      }
-      FakeReceiver::say(client, report);
-      close(client);
-    });
-  }
-  ~RasService() {
-    shutdown(listener_, SHUT_RDWR);
-    thread_.join();
-    close(listener_);
-  }
-  RasService(const RasService&) = delete;
-  RasService& operator=(const RasService&) = delete;
-
-  std::uint16_t port() const { return port_; }
-  std::string heard() {
-    thread_.join();
-    thread_ = std::jthread([] {});
-    return heard_;
-  }
-
- private:
-  static std::string line_of(int client) {
-    std::string line;
-    for (char c = 0; c != '\n' && recv(client, &c, 1, 0) == 1;) line += c;
-    return line;
-  }
-
-  int listener_ = -1;
-  std::uint16_t port_ = 0;
-  std::string heard_;
-  std::jthread thread_;
-};
 
 TEST_F(Collecting, GivesTheReportOfNcclsRasService) {
   RasService service("SERVER PROTOCOL 2\n", "NCCL version 2.28.7\nJob summary\n");
