@@ -372,9 +372,10 @@ bool ShipAgent::take_round() {
 void ShipAgent::tell_collector() {
   if (!collector_ || Clock::now() - told_collector_at_ < kBetweenListsOfJobs) return;
   told_collector_at_ = Clock::now();
-  std::set<std::string> jobs;
-  for (const auto& [path, entry] : entries_) jobs.insert(entry.reader->target().job);
-  collector_->know_jobs(std::move(jobs));
+  std::map<std::string, LogsOfJob> logs;
+  for (const auto& [path, entry] : entries_)
+    logs[entry.reader->target().job].emplace(path, entry.reader->target().rank);
+  collector_->know_logs(std::move(logs));
 }
 
 // By the thread that collects: whatever hangs while files are read does not hold evidence up.

@@ -24,25 +24,31 @@ bool writes(const fs::path& process, const std::string& descriptor) {
 
 }  // namespace
 
+void visit_written_files(const std::string& process,
+                         const std::function<void(const FileId&)>& visit) {
+  std::error_code error;
+  for (fs::directory_iterator entry(fs::path(process) / "fd", error), end; !error && entry != end;
+       entry.increment(error)) {
+    struct stat status{};
+    if (stat(entry->path().c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
+        writes(process, entry->path().filename().string()))
+      visit({status.st_dev, status.st_ino});
+  }
+}
+
 LogHolders::LogHolders(const std::string& proc) {
   for (const int id : process_ids(proc)) look_at((fs::path(proc) / std::to_string(id)).string());
 }
 
 void LogHolders::look_at(const std::string& process) {
   std::optional<ProcessLabels> own;
-  std::error_code error;
-  for (fs::directory_iterator entry(fs::path(process) / "fd", error), end; !error && entry != end;
-       entry.increment(error)) {
-    struct stat status{};
-    if (stat(entry->path().c_str(), &status) != 0 || !S_ISREG(status.st_mode) ||
-        !writes(process, entry->path().filename().string()))
-      continue;
+  visit_written_files(process, [&](const FileId& file) {
     if (!own) own = labels_in(variables_of(process));
-    const auto [labels, is_first] = labels_.emplace(std::pair(status.st_dev, status.st_ino), *own);
-    if (is_first) continue;
+    const auto [labels, is_first] = labels_.emplace(std::pair(file.device, file.inode), *own);
+    if (is_first) return;
     if (labels->second.job != own->job) labels->second.job.clear();
     if (labels->second.rank != own->rank) labels->second.rank = -1;
-  }
+  });
 }
 
 std::optional<ProcessLabels> LogHolders::of(const FileId& file) const {

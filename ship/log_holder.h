@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -11,6 +12,11 @@
 #include "ship/process_labels.h"
 
 namespace faultline {
+
+// Calls `visit` with each regular file that the process with this folder (/proc/PID) has open for
+// writing.
+void visit_written_files(const std::string& process,
+                         const std::function<void(const FileId&)>& visit);
 
 // Which processes have which files open for writing, as one look at all of them tells.
 class LogHolders {

@@ -56,17 +56,27 @@ EvidenceCollector::EvidenceCollector(CollectSettings settings, std::string host,
 
 void EvidenceCollector::stop() { stopped_ = true; }
 
-void EvidenceCollector::know_jobs(std::set<std::string> jobs) {
+void EvidenceCollector::know_logs(std::map<std::string, LogsOfJob> logs) {
   const std::lock_guard lock(mutex_);
-  jobs_ = std::move(jobs);
+  logs_ = std::move(logs);
 }
 
 bool EvidenceCollector::is_known(const std::string& job) const {
   {
     const std::lock_guard lock(mutex_);
-    if (jobs_.contains(job)) return true;
+    if (logs_.contains(job)) return true;
   }
-  return !processes_of_job(settings_.proc, job, {}).empty();
+  return !processes_of(job, {}).empty();
+}
+
+std::vector<JobProcess> EvidenceCollector::processes_of(const std::string& job,
+                                                        const std::set<int>& ranks) const {
+  LogsOfJob logs;
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto found = logs_.find(job); found != logs_.end()) logs = found->second;
+  }
+  return processes_of_job(settings_.proc, job, ranks, logs);
 }
 
 std::string EvidenceCollector::refusal(const CollectRequest& wanted) {
@@ -110,7 +120,7 @@ CollectOutcome EvidenceCollector::run(const CollectKind& kind, const CollectRequ
 }
 
 Gathered EvidenceCollector::gather(const CollectKind& kind, const CollectRequest& wanted) {
-  const auto processes = [&] { return processes_of_job(settings_.proc, wanted.job, wanted.ranks); };
+  const auto processes = [&] { return processes_of(wanted.job, wanted.ranks); };
   switch (kind.how) {
     case CollectKind::How::all_commands:
     case CollectKind::How::first_command:
@@ -156,7 +166,7 @@ Gathered EvidenceCollector::gather_commands(const CollectKind& kind) {
 // Another job's report would accuse this one.
 Gathered EvidenceCollector::gather_ras(const CollectRequest& wanted) {
   Gathered gathered;
-  const auto processes = processes_of_job(settings_.proc, wanted.job, {});
+  const auto processes = processes_of(wanted.job, {});
   if (are_of_several_users(processes) || !listens(processes, settings_.proc, settings_.ras_port)) {
     gathered.failure = fmt::format("no process of the job listens at port {}", settings_.ras_port);
     return gathered;

@@ -6,12 +6,14 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "ship/collect/history.h"
+#include "ship/collect/job_processes.h"
 #include "ship/collect/kinds.h"
 #include "ship/collect/run_command.h"
 #include "ship/collect/stacks.h"
@@ -57,8 +59,8 @@ class EvidenceCollector {
   // From one thread. Returns when what was found is given.
   CollectOutcome collect(const CollectRequest& wanted);
 
-  void know_jobs(std::set<std::string> jobs);  // that logs are shipped for; from any thread
-  void stop();                                 // from any thread
+  void know_logs(std::map<std::string, LogsOfJob> logs);  // of each job; from any thread
+  void stop();                                            // from any thread
   const CollectSettings& settings() const { return settings_; }
 
  private:
@@ -68,6 +70,7 @@ class EvidenceCollector {
   Gathered gather_commands(const CollectKind& kind);
   Gathered gather_ras(const CollectRequest& wanted);
   bool is_known(const std::string& job) const;
+  std::vector<JobProcess> processes_of(const std::string& job, const std::set<int>& ranks) const;
   bool hand_over(const CollectKind& kind, const CollectRequest& wanted,
                  std::vector<GatheredText> texts);
 
@@ -78,7 +81,7 @@ class EvidenceCollector {
   CommandRunner commands_;
   CollectHistory history_;
   mutable std::mutex mutex_;
-  std::set<std::string> jobs_;
+  std::map<std::string, LogsOfJob> logs_;
 };
 
 // Whether a source was named by a collector of this host.

@@ -5,10 +5,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <map>
 #include <utility>
 
+#include "ship/log_holder.h"
 #include "ship/small_file.h"
 
 namespace faultline {
@@ -22,6 +24,31 @@ std::pair<char, int> state_and_parent(const std::string& proc, int id) {
   return {line[at + 2], std::atoi(line.c_str() + at + 4)};
 }
 
+using WrittenLogs = std::map<std::pair<std::uint64_t, std::uint64_t>, int>;
+
+WrittenLogs written_logs(const LogsOfJob& logs) {
+  WrittenLogs written;
+  struct stat status{};
+  for (const auto& [path, rank] : logs)
+    if (stat(path.c_str(), &status) == 0)
+      written.emplace(std::pair(status.st_dev, status.st_ino), rank);
+  return written;
+}
+
+// It writes a log of the job, whatever its environment says of the job. A rank that this does not
+// say is that of the log.
+bool writes_one(const std::string& process, const WrittenLogs& logs, ProcessLabels& labels) {
+  if (logs.empty()) return false;
+  bool any = false;
+  visit_written_files(process, [&](const FileId& file) {
+    const auto found = logs.find({file.device, file.inode});
+    if (found == logs.end()) return;
+    any = true;
+    if (labels.rank < 0) labels.rank = found->second;
+  });
+  return any;
+}
+
 bool is_alive(char state) { return state != 'Z' && state != 'X'; }
 
 }  // namespace
@@ -29,13 +56,15 @@ bool is_alive(char state) { return state != 'Z' && state != 'X'; }
 char state_of_process(const std::string& proc, int id) { return state_and_parent(proc, id).first; }
 
 std::vector<JobProcess> processes_of_job(const std::string& proc, const std::string& job,
-                                         const std::set<int>& ranks) {
+                                         const std::set<int>& ranks, const LogsOfJob& logs) {
+  const WrittenLogs written = written_logs(logs);
   std::map<int, JobProcess> all;
   for (const int id : process_ids(proc)) {
     if (id == getpid()) continue;
     Variables variables = variables_of(fmt::format("{}/{}", proc, id));
-    const ProcessLabels labels = labels_in(variables);
-    if (labels.job != job || (!ranks.empty() && !ranks.contains(labels.rank))) continue;
+    ProcessLabels labels = labels_in(variables);
+    if (labels.job != job && !writes_one(fmt::format("{}/{}", proc, id), written, labels)) continue;
+    if (!ranks.empty() && !ranks.contains(labels.rank)) continue;
     const auto [state, parent] = state_and_parent(proc, id);
     struct stat owner{};
     if (!is_alive(state) || stat(fmt::format("{}/{}", proc, id).c_str(), &owner) != 0) continue;

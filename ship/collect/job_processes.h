@@ -1,6 +1,7 @@
 // The processes of a job on this host.
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -19,11 +20,14 @@ struct JobProcess {
   Variables variables;
 };
 
-// Those that live and whose environment names the job, and one of the ranks if any are given. First
-// the process of each rank, then what it started, then those of no rank. Never this process: a
-// debugger would stop who waits for it.
+// The logs that are shipped for a job, by their paths, with their ranks; -1: not known.
+using LogsOfJob = std::map<std::string, int>;
+
+// Those that live and whose environment names the job, or that write one of its logs; and of one of
+// the ranks if any are given. First the process of each rank, then what it started, then those of
+// no rank. Never this process: a debugger would stop who waits for it.
 std::vector<JobProcess> processes_of_job(const std::string& proc, const std::string& job,
-                                         const std::set<int>& ranks);
+                                         const std::set<int>& ranks, const LogsOfJob& logs);
 
 // Any user can name the job in an environment; root need not. Then it is not known which processes
 // are the job's.

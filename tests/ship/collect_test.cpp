@@ -104,7 +104,7 @@ class Collecting : public testing::Test {
         if (has_room) found.push_back(evidence);
         return has_room;
       });
-      collector_->know_jobs({kJob});
+      collector_->know_logs({{kJob, logs}});
     }
     return *collector_;
   }
@@ -130,6 +130,7 @@ class Collecting : public testing::Test {
   CollectSettings settings;
   std::vector<CollectedText> found;
   bool has_room = true;
+  LogsOfJob logs;  // of the job
 
  private:
   std::optional<EvidenceCollector> collector_;
@@ -381,6 +382,23 @@ TEST_F(Collecting, DumpsTheProcessesOfTheRanksOfTheJob) {
   EXPECT_EQ(collect("stacks").outcome, "sent");
   EXPECT_EQ(found.size(), 2U);
   EXPECT_EQ(collect("stacks", {5}).outcome, "failed");
+}
+
+// Whoever names the job on the agent's command line need not name it in every environment.
+TEST_F(Collecting, DumpsTheProcessThatWritesALogOfTheJob) {
+  program("py-spy", "echo \"Thread $3 (idle)\"");
+  workshop.write("rank3.log", "");
+  logs = {{(workshop.folder() / "rank3.log").string(), 3}};
+  // What is started meanwhile has it open for writing, too.
+  const int log = open((workshop.folder() / "rank3.log").c_str(), O_WRONLY);
+  const ProcessOfJob writer({"SLURM_JOB_ID=17"});
+  fcntl(log, F_SETFD, FD_CLOEXEC);
+  const ProcessOfJob other({"SLURM_JOB_ID=17"});
+  EXPECT_EQ(collect("stacks", {4}).outcome, "failed");
+  EXPECT_EQ(collect("stacks", {3}).outcome, "sent");
+  EXPECT_EQ(text(), fmt::format("Thread {} (idle)\n", writer.id()));
+  EXPECT_EQ(found[0].target.rank, 3);
+  close(log);
 }
 
 TEST_F(Collecting, DumpsFewEnoughProcessesAndThoseOfRanksFirst) {
