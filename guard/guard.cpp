@@ -10,20 +10,15 @@
 namespace faultline {
 namespace {
 
-std::string accusation_of(const GuardFinding& finding) {
-  return fmt::format("{} ({:.0f} % sure, job {}, finding {})", finding.title,
-                     finding.confidence * 100, finding.job, finding.id);
-}
-
 std::string sentence_of(const GuardStep& step, bool acts) {
   if (step.kind == GuardStep::Kind::take)
-    return fmt::format("{} node {} out of scheduling: {}", acts ? "takes" : "would take", step.node,
-                       accusation_of(step.finding));
+    return fmt::format("{} node {} out of scheduling: {}, {:.0f} % sure",
+                       acts ? "takes" : "would take", step.node, step.finding.title,
+                       step.finding.confidence * 100);
   if (step.kind == GuardStep::Kind::give_back)
-    return fmt::format("{} node {} back: of finding {}, {}", acts ? "gives" : "would give",
-                       step.node, step.finding.id, step.why);
-  return fmt::format("leaves node {} alone: of finding {} ({}), {}", step.node, step.finding.id,
-                     step.finding.cause.empty() ? "unknown" : step.finding.cause, step.why);
+    return fmt::format("{} node {} back: {}", acts ? "gives" : "would give", step.node, step.why);
+  return fmt::format("leaves node {} alone: {}{}{}", step.node, step.finding.cause,
+                     step.finding.cause.empty() ? "" : ": ", step.why);
 }
 
 }  // namespace
@@ -92,11 +87,11 @@ bool Guard::do_step(const GuardStep& step, Timestamp now) {
 }
 
 void Guard::tell(bool is_trouble, const std::string& text, const GuardStep* step) {
-  said_.insert(text);
-  if (said_before_.contains(text)) return;
+  const std::string once = step == nullptr ? text : text + step->finding.id;
+  said_.insert(once);
+  if (said_before_.contains(once)) return;
   std::vector<LogField> fields;
-  if (step != nullptr)
-    fields = {{"node", step->node}, {"finding", step->finding.id}, {"job", step->finding.job}};
+  if (step != nullptr) fields = {{"finding", step->finding.id}, {"job", step->finding.job}};
   say(is_trouble ? LogLevel::warning : LogLevel::info, "guard", text, std::move(fields));
 }
 

@@ -153,7 +153,7 @@ std::vector<GuardStep> plan_guard(const std::vector<GuardFinding>& findings,
     const std::string why = why_no_accusation(finding, limits, now);
     if (why.empty())
       accusations.push_back(&finding);
-    else
+    else if (finding.role != "symptom")  // its cause tells more
       for (const std::string& host : finding.hosts)
         steps.push_back({GuardStep::Kind::leave, host, finding, why});
   }
