@@ -86,13 +86,13 @@ try_slurm() {
   say "the health check drains the node when it is told to"
   sed -i 's/^FAULTLINE_GUARD_FLAGS=(/&--act /' slurm/settings.sh
   wait_for 60 "the node to be drained" node_is "$bad" drained
-  sinfo -R >&2
+  sinfo --list-reasons --long >&2
   [[ $(sinfo --noheader --Node --format=%T | grep -cx idle) == 2 ]] || die "other nodes are not idle: $(sinfo -N)"
 
   say "a person says that the finding is wrong; the node is given back"
   local finding
   finding=$(scontrol --oneliner show node "$bad" | sed -n 's/.*finding=\([a-z0-9]*\).*/\1/p')
-  curl -sS --fail -o review.json -X POST "$url/api/v1/findings/$finding/review?verdict=wrong&by=trial"
+  as_person -o review.json -X POST "$url/api/v1/findings/$finding/review?verdict=wrong&by=trial"
   wait_for 60 "the node to be resumed" node_is "$bad" idle
 
   say "a server that is away drains nobody"
@@ -163,6 +163,7 @@ start_slurm() {
   # The folder of the scripts, as it is copied to each node.
   cp -r "$OLDPWD/packaging/slurm" slurm
   sed -i -e "s#^FAULTLINE_URL=.*#FAULTLINE_URL=http://127.0.0.1:$((port + 9))#" \
+    -e "s#^FAULTLINE_TOKEN_FILE=.*#FAULTLINE_TOKEN_FILE=$PWD/nodes.token#" \
     -e "s#^FAULTLINE_LOGS=.*#FAULTLINE_LOGS=$PWD/logs#" \
     -e "s#^PATH=.*#export SLURM_CONF=$SLURM_CONF LD_LIBRARY_PATH=$LD_LIBRARY_PATH PATH=$PATH#" \
     -e "s#^FAULTLINE_GUARD_FLAGS=.*#FAULTLINE_GUARD_FLAGS=(--hold 2s --state $PWD/guard.\${SLURMD_NODENAME:-})#" slurm/settings.sh
@@ -198,7 +199,9 @@ NodeName=gpu-node-[1-3] NodeHostname=$(hostname) NodeAddr=127.0.0.1 Port=$((port
 PartitionName=train Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 CONF
   url=http://127.0.0.1:$((port + 9))
-  begin server faultline serve --data data --listen "127.0.0.1:$((port + 9))" --stall-after 5s
+  token_for nodes --scope ingest,read --jobs slurm-
+  token_for people --scope read,operate
+  begin server faultline serve --data data --listen "127.0.0.1:$((port + 9))" --tokens tokens --stall-after 5s
   slurm_server=${slurm_pids[-1]}
   wait_for 20 "the server" curl -sS --fail "$url/readyz"
   begin slurmctld slurmctld-wlm -D
@@ -212,6 +215,9 @@ CONF
   wait_for 60 "three nodes" nodes_are_idle
 }
 
+# token_for NAME FLAG...: the token goes into the file NAME.token, its line into tokens.
+token_for() { faultline token "$@" 2>&1 >>tokens | sed 's/.*: //' >"$1.token"; }
+
 # on_node NODE COMMAND...: with the disk and the kernel's messages of that node, in a mount namespace of its own.
 on_node() {
   # shellcheck disable=SC2016  # for the other shell
@@ -222,13 +228,15 @@ nodes_are_idle() { [[ $(sinfo --noheader --format='%D %T') == '3 idle' ]]; }
 node_is() { [[ $(sinfo --noheader --nodes="$1" --format=%T) == "$2" ]]; }
 nodes_of_job() { scontrol show job "$1" | sed -n 's/^ *NodeList=//p'; }
 job_is_over() { scontrol show job "$1" | grep -qE 'JobState=(COMPLETED|CANCELLED|FAILED)' && nodes_are_idle; }
-diagnosis() { curl -sS --fail "$url/api/v1/jobs/slurm-$1/diagnosis?format=text"; }
+# as_person FLAG... URL
+as_person() { curl -sS --fail --header "Authorization: Bearer $(cat people.token)" "$@"; }
+diagnosis() { as_person "$url/api/v1/jobs/slurm-$1/diagnosis?format=text"; }
 diagnosis_says() { diagnosis "$1" | grep -q "$2"; }
 ranks_are_seen() { diagnosis "$1" | grep -q '^ranks: 16 of 16 seen'; }
 
 all_is_complete() {
   local sources
-  sources=$(curl -sS --fail "$url/api/v1/sources?job=slurm-$1")
+  sources=$(as_person "$url/api/v1/sources?job=slurm-$1")
   [[ $sources == *'"complete":true'* && $sources != *'"complete":false'* ]]
 }
 
@@ -237,7 +245,7 @@ start_agents() {
   local number
   for number in 1 2 3; do
     begin "agent.$number" on_node "gpu-node-$number" faultline ship --follow --to "$url" --host "gpu-node-$number" \
-      --state "agent.$number" "$PWD/logs"
+      --token-file nodes.token --state "agent.$number" "$PWD/logs"
   done
 }
 

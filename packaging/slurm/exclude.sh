@@ -7,7 +7,9 @@ set -euo pipefail
 
 [[ ${1:-} =~ ^[0-9_+]+$ ]] || { echo "usage: ${0##*/} JOBID" >&2; exit 2; }
 flags=(--silent --show-error --fail --max-time 20)
-[[ -z $FAULTLINE_TOKEN_FILE ]] || flags+=(--header @<(printf 'Authorization: Bearer %s' "$(cat "$FAULTLINE_TOKEN_FILE")"))
 [[ -z $FAULTLINE_CA_FILE ]] || flags+=(--cacert "$FAULTLINE_CA_FILE")
-diagnosis=$(curl "${flags[@]}" "$FAULTLINE_URL/api/v1/jobs/slurm-$1/diagnosis?format=text")
+# The token goes through stdin, not through the command line, which others can see.
+header=
+[[ -z $FAULTLINE_TOKEN_FILE ]] || header="header = \"Authorization: Bearer $(cat "$FAULTLINE_TOKEN_FILE")\""
+diagnosis=$(curl "${flags[@]}" --config - "$FAULTLINE_URL/api/v1/jobs/slurm-$1/diagnosis?format=text" <<<"$header")
 sed -n 's/^restart without: .*\(--exclude=[^ ]*\)$/\1/p' <<<"$diagnosis"
