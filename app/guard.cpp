@@ -92,6 +92,10 @@ int guard(const GuardOptions& options) {
   settings.limits.hold = *setting_duration(options.hold);
   Guard guard(std::move(settings), *cluster);
   if (options.every.empty()) return guard.round(utc_now()) ? kExitGood : kExitError;
+  say(LogLevel::info, "guard",
+      fmt::format("looks every {} at what {} has found; {}", options.every, options.from,
+                  options.act ? "takes nodes and gives them back"
+                              : "changes nothing, because --act is not given"));
   while (!guard_stopped) {
     guard.round(utc_now());
     wait_for(*setting_duration(options.every));

@@ -51,16 +51,21 @@ GuardNode slurm_node_in(std::string_view line) {
       !host.empty() && host != node.name)
     node.also.emplace_back(host);
   const std::vector<std::string_view> states = parts_of(field_in(line, "State="), '+');
-  node.schedulable = std::ranges::all_of(states, [](std::string_view state) {
+  const auto is_good = [](std::string_view state) {
     return std::ranges::find(kGoodStates, state) != std::end(kGoodStates);
-  });
+  };
+  const auto is_drained = [](std::string_view state) { return state == "DRAIN"; };
+  node.schedulable = std::ranges::all_of(states, is_good);
   const std::size_t reason = line.find(" Reason=");
   if (reason == std::string_view::npos) return node;
   const std::string_view text = line.substr(reason + 8);
   if (!text.starts_with(kReason)) return node;
   node.mark = mark_in(text);
-  const auto is_drained = [](std::string_view state) { return state == "DRAIN"; };
-  node.taken = node.mark.has_value() && std::ranges::any_of(states, is_drained);
+  // Resuming a node that is also down would say that it is up.
+  node.taken = node.mark.has_value() && std::ranges::any_of(states, is_drained) &&
+               std::ranges::all_of(states, [&](std::string_view state) {
+                 return is_good(state) || is_drained(state);
+               });
   return node;
 }
 
@@ -82,10 +87,9 @@ std::vector<GuardNode> slurm_nodes_in(std::string_view text) {
   return nodes;
 }
 
-SlurmCluster::SlurmCluster(std::string path, std::filesystem::path folder,
+SlurmCluster::SlurmCluster(std::string path, const std::filesystem::path& folder,
                            const std::atomic<bool>& stopped)
-    : runner_(std::move(path), stopped, slurm_variables()),
-      file_(std::move(folder) / "slurm.json") {
+    : runner_(std::move(path), stopped, slurm_variables()), file_(folder / "slurm.json") {
   std::ifstream in(file_, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(in), {}};
   boost::system::error_code wrong;

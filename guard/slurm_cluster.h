@@ -21,7 +21,8 @@ std::vector<GuardNode> slurm_nodes_in(std::string_view text);
 class SlurmCluster : public GuardedCluster {
  public:
   // `path`: where scontrol is looked for, as PATH. `folder`: where marks are kept.
-  SlurmCluster(std::string path, std::filesystem::path folder, const std::atomic<bool>& stopped);
+  SlurmCluster(std::string path, const std::filesystem::path& folder,
+               const std::atomic<bool>& stopped);
 
   Result<std::vector<GuardNode>> nodes() override;
   Result<void> take(const std::string& node, const GuardFinding& finding,

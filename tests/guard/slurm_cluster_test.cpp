@@ -35,7 +35,10 @@ TEST(SlurmNodes, AreKnownAgainByTheReasonOfTheGuard) {
   EXPECT_EQ(node.also, std::vector<std::string>{"host-2"});
   EXPECT_TRUE(node.taken);
   EXPECT_EQ(node.mark, (GuardMark{"f1", "i1", *parse_rfc3339("2026-11-29T06:00:00Z")}));
-  EXPECT_FALSE(slurm_nodes_in(slurm_line("IDLE", reason)).at(0).taken);
+  EXPECT_TRUE(slurm_nodes_in(slurm_line("MIXED+DRAIN", reason)).at(0).taken);
+  // Such a node is not given back: it is down for another reason, too.
+  for (const char* other : {"IDLE", "DOWN+DRAIN", "DOWN*+DRAIN", "IDLE+DRAIN+NOT_RESPONDING"})
+    EXPECT_FALSE(slurm_nodes_in(slurm_line(other, reason)).at(0).taken) << other;
 }
 
 TEST(SlurmNodes, ThatAPersonDrainedAreNotTheGuards) {
