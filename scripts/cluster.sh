@@ -59,7 +59,8 @@ try_slurm() {
   say "a job of 16 ranks on two nodes loses a GPU"
   make_job
   bad=$(grep -o 'gpu-node-[0-9]*' simulated/truth.json | head -1)
-  job=$(sbatch --parsable --nodes=2 --ntasks-per-node=8 --nodelist=gpu-node-1,gpu-node-2 train.sbatch)
+  job=$(sbatch --parsable --uid=nobody --gid=nogroup --output=/dev/null --nodes=2 --ntasks-per-node=8 \
+    --nodelist=gpu-node-1,gpu-node-2 train.sbatch)
   wait_for 60 "the logs of 16 ranks at the server" ranks_are_seen "$job"
   kernel_says "$bad"
   wait_for 60 "a diagnosis" diagnosis_says "$job" '^GPU .* fell off the bus'
