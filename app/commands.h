@@ -28,6 +28,7 @@ void add_rules_command(CLI::App& app, int& exit_code);
 void add_token_command(CLI::App& app, int& exit_code);
 void add_backup_command(CLI::App& app, int& exit_code);
 void add_ship_command(CLI::App& app, int& exit_code);
+void add_guard_command(CLI::App& app, int& exit_code);
 void add_reanalyze_command(CLI::App& app, int& exit_code);
 void add_version_command(CLI::App& app, int& exit_code);
 // help, man and completion; added last, because they describe all others.

@@ -22,6 +22,7 @@
 
 #include "app/commands.h"
 #include "app/durations.h"
+#include "app/server_url.h"
 #include "app/sizes.h"
 #include "client/url.h"
 #include "http/query.h"
@@ -56,12 +57,6 @@ struct ShipOptions {
 std::string own_host_name() {
   std::array<char, 256> name{};
   return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
-}
-
-std::string check_server(const std::string& text) {
-  const auto url = parse_url(text);
-  if (!url) return url.error().message;
-  return url->target.find('?') == std::string::npos ? "" : "must have no query";
 }
 
 std::string check_label(const std::string& text) {
@@ -209,7 +204,7 @@ void add_ship_command(CLI::App& app, int& exit_code) {
   command->add_option("--to", options->to, "The server")
       ->required()
       ->type_name("URL")
-      ->check(CLI::Validator(check_server, ""));
+      ->check(CLI::Validator(wrong_server_url, ""));
   command
       ->add_option(
           "--job", options->job,

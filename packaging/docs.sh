@@ -7,7 +7,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 into=${1:?usage: docs.sh FOLDER}
 pages=(README.md CHANGELOG.md docs/*.md)
 mkdir -p "$into"
-cp --parents LICENSE docs/*.svg packaging/prometheus/*.yml packaging/grafana/*.json packaging/kubernetes/*.yaml "${pages[@]}" "$into"
+cp --parents LICENSE docs/*.svg packaging/prometheus/*.yml packaging/grafana/*.json packaging/kubernetes/*.yaml packaging/slurm/*.sh \
+  "${pages[@]}" "$into"
 
 cd "$into"
 for page in "${pages[@]}"; do

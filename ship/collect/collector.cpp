@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "logging/log.h"
+#include "ship/collect/kernel_buffer.h"
 #include "ship/collect/port_counters.h"
 #include "ship/collect/ras_client.h"
 #include "ship/collect/recorder_pipe.h"
@@ -145,6 +146,7 @@ Gathered EvidenceCollector::gather_commands(const CollectKind& kind) {
   Gathered gathered;
   std::string text;
   bool any = false;
+  bool all_failed = true;
   for (const std::vector<std::string>& command : kind.commands) {
     const std::string words = words_of_command(command);
     const CommandResult result = commands_.run(command, limits);
@@ -154,7 +156,16 @@ Gathered EvidenceCollector::gather_commands(const CollectKind& kind) {
     // As in a terminal, where the command names what its output is about.
     text += fmt::format("$ {}\n{}", words, result.output);
     if (!result.ok()) text += fmt::format("faultline: {}: {}\n", words, result.failure);
+    all_failed = all_failed && !result.ok();
     if (wants_one && result.ok()) break;
+  }
+  if (kind.asks_kernel && all_failed) {
+    std::string failure;
+    const std::string messages = with_dates(read_kernel_buffer(failure), boot_clock_us());
+    add_to_list(gathered.ran,
+                fmt::format("the kernel: {}", failure.empty() ? "answered" : failure));
+    any = any || !messages.empty();
+    text += messages;
   }
   if (any)
     gathered.texts.push_back({.part = {}, .text = std::move(text)});

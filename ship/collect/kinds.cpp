@@ -8,10 +8,11 @@ const std::vector<CollectKind>& evidence_kinds() {
   using How = CollectKind::How;
   static const std::vector<CollectKind> kKinds{
       {.name = "kernel_log",
-       .runs = "dmesg -T; without it journalctl -k -b --no-pager",
+       .runs = "dmesg -T; without it journalctl -k -b --no-pager; without both it asks the kernel",
        .how = How::first_command,
        .commands = {{"dmesg", "-T"}, {"journalctl", "-k", "-b", "--no-pager"}},
-       .keeps_end = true},
+       .keeps_end = true,
+       .asks_kernel = true},
       {.name = "port_counters",
        .runs = "reads the counters of /sys/class/infiniband, ethtool -S of each interface; twice, "
                "10 s apart",

@@ -16,7 +16,8 @@ struct CollectKind {
   std::string_view runs;  // for people
   How how = How::all_commands;
   std::vector<std::vector<std::string>> commands = {};
-  bool keeps_end = false;  // the newest comes last
+  bool keeps_end = false;    // the newest comes last
+  bool asks_kernel = false;  // for its messages, if no command succeeds
 };
 
 const std::vector<CollectKind>& evidence_kinds();

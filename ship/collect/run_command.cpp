@@ -133,8 +133,9 @@ std::string find_program(const std::string& path, const std::string& name) {
   return {};
 }
 
-CommandRunner::CommandRunner(std::string path, const std::atomic<bool>& stopped)
-    : path_(std::move(path)), stopped_(stopped) {
+CommandRunner::CommandRunner(std::string path, const std::atomic<bool>& stopped,
+                             std::vector<std::string> variables)
+    : path_(std::move(path)), stopped_(stopped), variables_(std::move(variables)) {
   // Whoever started us may ignore it. Then no process could be waited for.
   std::signal(SIGCHLD, SIG_DFL);
 }
@@ -150,9 +151,12 @@ pid_t CommandRunner::start(const std::vector<std::string>& words, int output,
   std::vector<char*> arguments;
   for (std::string& word : given) arguments.push_back(word.data());
   arguments.push_back(nullptr);
-  std::string path = "PATH=" + path_;
-  std::string language = "LC_ALL=C";
-  char* environment[] = {path.data(), language.data(), nullptr};
+  std::vector<std::string> variables = variables_;
+  variables.push_back("PATH=" + path_);
+  variables.push_back("LC_ALL=C");
+  std::vector<char*> environment;
+  for (std::string& variable : variables) environment.push_back(variable.data());
+  environment.push_back(nullptr);
 
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
@@ -173,8 +177,8 @@ pid_t CommandRunner::start(const std::vector<std::string>& words, int output,
   for (const int signal : {SIGPIPE, SIGTERM, SIGINT}) sigaddset(&signals, signal);
   posix_spawnattr_setsigdefault(&attributes, &signals);
   pid_t process = -1;
-  const int error =
-      posix_spawn(&process, program.c_str(), &files, &attributes, arguments.data(), environment);
+  const int error = posix_spawn(&process, program.c_str(), &files, &attributes, arguments.data(),
+                                environment.data());
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&files);
   if (error == 0) return process;

@@ -34,8 +34,10 @@ std::string find_program(const std::string& path, const std::string& name);
 
 class CommandRunner {
  public:
-  // `path`: as PATH. What runs is ended when `stopped` is set.
-  CommandRunner(std::string path, const std::atomic<bool>& stopped);
+  // `path`: as PATH. What runs is ended when `stopped` is set. `variables`: the environment besides
+  // PATH and the language, as NAME=VALUE.
+  CommandRunner(std::string path, const std::atomic<bool>& stopped,
+                std::vector<std::string> variables = {});
 
   bool has(const std::string& name) const { return !find_program(path_, name).empty(); }
   CommandResult run(const std::vector<std::string>& words, const CommandLimits& limits);
@@ -45,6 +47,7 @@ class CommandRunner {
 
   const std::string path_;
   const std::atomic<bool>& stopped_;
+  const std::vector<std::string> variables_;
   // Programs that even SIGKILL did not end: they hang in a driver. They are not started again.
   std::map<std::string, pid_t> stuck_;
 };

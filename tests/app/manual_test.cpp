@@ -16,9 +16,9 @@ using testing::HasSubstr;
 using testing::Not;
 
 const std::vector<std::string> kCommands{
-    "",           "serve",       "diagnose", "simulate",    "rules", "rules list",
-    "rules show", "rules check", "alerts",   "alerts test", "token", "backup",
-    "reanalyze",  "ship",        "version",  "completion",  "help",
+    "",           "serve",       "diagnose", "simulate",    "rules",      "rules list",
+    "rules show", "rules check", "alerts",   "alerts test", "token",      "backup",
+    "reanalyze",  "ship",        "guard",    "version",     "completion", "help",
 };
 
 using Manual = ProgramTest;

@@ -24,6 +24,7 @@
 #include "ras_service.h"
 #include "ship/agent.h"
 #include "ship/collect/collector.h"
+#include "ship/collect/kernel_buffer.h"
 #include "ship/collect/ras_client.h"
 #include "ship/small_file.h"
 #include "workshop.h"
@@ -145,6 +146,25 @@ TEST_F(Collecting, GivesWhatACommandPrintsAsASourceOfItsOwn) {
   EXPECT_EQ(found[0].target,
             (LogTarget{.job = kJob, .host = "gpu-7", .source = "gpu-7/collected/kernel_log/q1"}));
   EXPECT_TRUE(is_collected(found[0].target));
+}
+
+TEST_F(Collecting, AsksTheKernelItselfIfThereIsNoProgramForIt) {
+  std::string failure;
+  if (read_kernel_buffer(failure).empty()) GTEST_SKIP() << "the kernel tells nothing: " << failure;
+  const CollectOutcome outcome = collect("kernel_log");
+  EXPECT_EQ(outcome.outcome, "sent");
+  EXPECT_THAT(outcome.detail, HasSubstr("the kernel: answered"));
+  EXPECT_THAT(text(), testing::ContainsRegex("\n20..-..-..T..:..:..,......\\+00:00 [^<]"));
+}
+
+TEST(KernelBuffer, DatesTheLinesThatHaveAStamp) {
+  const std::int64_t booted_us = 1'772'000'000'000'000;  // 2026-02-25T06:13:20Z
+  EXPECT_EQ(with_dates("<6>[    0.000000] Linux version 6.1\n<3>[   12.345678] NVRM: Xid\n"
+                       "[ 1.000001] a\n<4>no stamp\n[x] y\n[1.2000000] z\n<",
+                       booted_us),
+            "2026-02-25T06:13:20,000000+00:00 Linux version 6.1\n"
+            "2026-02-25T06:13:32,345678+00:00 NVRM: Xid\n"
+            "2026-02-25T06:13:21,000001+00:00 a\n<4>no stamp\n[x] y\n[1.2000000] z\n<\n");
 }
 
 TEST_F(Collecting, TakesTheNextCommandIfThereIsNoneOrItFails) {

@@ -1,0 +1,209 @@
+// faultline guard: takes nodes with open hardware findings out of scheduling.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+#include "app/commands.h"
+#include "app/durations.h"
+#include "app/server_url.h"
+#include "guard/guard.h"
+#include "guard/kubernetes_cluster.h"
+#include "guard/slurm_cluster.h"
+#include "logging/log.h"
+#include "service/clock.h"
+
+namespace faultline {
+namespace {
+
+constexpr const char* kServiceAccount = "/var/run/secrets/kubernetes.io/serviceaccount";
+
+struct GuardOptions {
+  std::string from;
+  std::string token_file;
+  std::string ca_file;
+  bool slurm = false;
+  bool kubernetes = false;
+  bool act = false;
+  std::string node;
+  std::string every;
+  GuardLimits limits;
+  std::string hold = "2m";
+  std::string state = "/var/lib/faultline-guard";
+  std::string api = "https://kubernetes.default.svc";
+  std::string api_token_file;
+  std::string api_ca_file;
+  std::string selector;
+};
+
+std::atomic<bool> guard_stopped = false;
+
+void stop_guard(int) { guard_stopped = true; }
+
+// Within a Pod the API is trusted and asked as the service account says.
+std::string of_service_account(const std::string& given, const std::string& api, const char* file) {
+  const std::filesystem::path path = std::filesystem::path(kServiceAccount) / file;
+  std::error_code error;
+  const bool is_there = api.starts_with("https:") && std::filesystem::exists(path, error);
+  return given.empty() && is_there ? path.string() : given;
+}
+
+std::unique_ptr<GuardedCluster> cluster_of(const GuardOptions& options) {
+  if (options.kubernetes)
+    return std::make_unique<KubernetesCluster>(
+        ShipServer{.url = *parse_url(options.api),
+                   .ca_file = of_service_account(options.api_ca_file, options.api, "ca.crt"),
+                   .token_file = of_service_account(options.api_token_file, options.api, "token")},
+        options.selector);
+  const char* path = std::getenv("PATH");
+  return std::make_unique<SlurmCluster>(path == nullptr ? "/usr/bin" : path, options.state,
+                                        guard_stopped);
+}
+
+void wait_for(std::chrono::milliseconds pause) {
+  const SteadyTime end = steady_now() + pause;
+  while (!guard_stopped && steady_now() < end)
+    std::this_thread::sleep_for(std::chrono::milliseconds{100});
+}
+
+int guard(const GuardOptions& options) {
+  if (options.slurm == options.kubernetes)
+    throw std::runtime_error("say which scheduler to guard: --slurm or --kubernetes");
+  for (const int signal : {SIGTERM, SIGINT}) std::signal(signal, stop_guard);
+  std::signal(SIGPIPE, SIG_IGN);
+  if (!options.every.empty()) set_log_format(LogFormat::logfmt);
+  const std::unique_ptr<GuardedCluster> cluster = cluster_of(options);
+  GuardSettings settings{.server = {.url = *parse_url(options.from),
+                                    .ca_file = options.ca_file,
+                                    .token_file = options.token_file},
+                         .limits = options.limits,
+                         .acts = options.act,
+                         .node = options.node};
+  settings.limits.hold = *setting_duration(options.hold);
+  Guard guard(std::move(settings), *cluster);
+  if (options.every.empty()) return guard.round(utc_now()) ? kExitGood : kExitError;
+  say(LogLevel::info, "guard",
+      fmt::format("looks every {} at what {} has found; {}", options.every, options.from,
+                  options.act ? "takes nodes and gives them back"
+                              : "changes nothing, because --act is not given"));
+  while (!guard_stopped) {
+    guard.round(utc_now());
+    wait_for(*setting_duration(options.every));
+  }
+  return kExitGood;
+}
+
+}  // namespace
+
+void add_guard_command(CLI::App& app, int& exit_code) {
+  CLI::App* command = app.add_subcommand(
+      "guard", "Take nodes with open hardware findings out of scheduling, in Slurm or Kubernetes");
+  auto options = std::make_shared<GuardOptions>();
+  const auto duration = [](std::chrono::milliseconds least) {
+    return CLI::Validator(
+        [least](const std::string& text) {
+          return wrong_duration(text, {.least = least, .zero = least.count() == 0 ? "none" : ""});
+        },
+        "");
+  };
+  command->add_option("--from", options->from, "The Faultline server that is asked")
+      ->required()
+      ->type_name("URL")
+      ->check(CLI::Validator(wrong_server_url, ""));
+  command->add_flag("--slurm", options->slurm, "Drain nodes of Slurm, with scontrol");
+  command->add_flag("--kubernetes", options->kubernetes, "Taint nodes of Kubernetes");
+  command->add_flag("--act", options->act,
+                    "Take nodes and give them back; without it only say what would be done");
+  command
+      ->add_option(
+          "--node", options->node,
+          "Do this only for the node of this name, as on a node itself; limits still count "
+          "over all nodes")
+      ->type_name("NAME");
+  command
+      ->add_option("--every", options->every,
+                   "Go on, and look so often; by default look once, and end")
+      ->type_name("DURATION")
+      ->check(duration(std::chrono::seconds{1}));
+  command
+      ->add_option("--min-confidence", options->limits.min_confidence,
+                   "How sure a finding must be to take a node, 0.8 to 1")
+      ->type_name("NUMBER")
+      ->capture_default_str()
+      ->check(CLI::Validator(CLI::Range(0.8, 1.0)).description(""));
+  command
+      ->add_option("--per-day", options->limits.daily_percent,
+                   "How many percent of the nodes may be taken within 24 hours; one node always")
+      ->type_name("PERCENT")
+      ->capture_default_str()
+      ->check(CLI::Validator(CLI::Range(0.0, 20.0)).description(""));
+  command
+      ->add_option("--hold", options->hold,
+                   "How long a finding must have stood before it takes a node, and have been over "
+                   "before it gives it back")
+      ->type_name("DURATION")
+      ->capture_default_str()
+      ->check(duration(std::chrono::milliseconds{0}));
+  command
+      ->add_option("--token-file", options->token_file,
+                   "A file with a token of scope read for that server")
+      ->type_name("FILE")
+      ->check(CLI::Validator(CLI::ExistingFile).description(""));
+  command
+      ->add_option("--ca-file", options->ca_file, "The authorities for https, beside the system's")
+      ->type_name("FILE")
+      ->check(CLI::Validator(CLI::ExistingFile).description(""));
+  command
+      ->add_option("--state", options->state,
+                   "With --slurm: the folder that holds what nodes were taken for")
+      ->type_name("DIR")
+      ->capture_default_str();
+  command
+      ->add_option("--api", options->api,
+                   "With --kubernetes: its API; `kubectl proxy` serves it at "
+                   "http://127.0.0.1:8001")
+      ->type_name("URL")
+      ->capture_default_str()
+      ->check(CLI::Validator(wrong_server_url, ""));
+  command
+      ->add_option("--api-token-file", options->api_token_file,
+                   "The token for the API; by default that of the Pod's service account")
+      ->type_name("FILE")
+      ->check(CLI::Validator(CLI::ExistingFile).description(""));
+  command
+      ->add_option("--api-ca-file", options->api_ca_file,
+                   "The authority of the API; by default that of the Pod's service account")
+      ->type_name("FILE")
+      ->check(CLI::Validator(CLI::ExistingFile).description(""));
+  command
+      ->add_option("--selector", options->selector,
+                   "With --kubernetes: guard only nodes with these labels, such as "
+                   "nvidia.com/gpu.present=true")
+      ->type_name("LABELS");
+  command->footer(
+      "Counted are only findings that a diagnosis blames: hardware of one host, part of the job, "
+      "open, and not reviewed as wrong. One incident takes at most one node, and half of all nodes "
+      "always stay. A node that somebody gave back is not taken for the same finding again. If the "
+      "server or the scheduler does not answer, nothing changes.\n"
+      "Exit status without --every: 0 done, or nothing to do; 2 it could not look, or not do it.");
+  command->callback([options, &exit_code] {
+    try {
+      exit_code = guard(*options);
+    } catch (const std::exception& failure) {
+      fmt::print(stderr, "faultline: {}\n", failure.what());
+      exit_code = kExitError;
+    }
+  });
+}
+
+}  // namespace faultline

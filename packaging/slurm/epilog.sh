@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# Epilog of slurm.conf: runs as root on each node after a job. Sends what the agent has not sent yet, and the kernel's
+# messages, and says that nothing follows: so the diagnosis waits for nothing. It ends with 0 whatever happens: Slurm
+# drains a node whose epilog fails.
+set -euo pipefail
+trap 'exit 0' EXIT
+# shellcheck source=packaging/slurm/settings.sh
+. "$(dirname "$0")/settings.sh"
+
+exec </dev/null >>"$FAULTLINE_LOGS/.epilog" 2>&1
+
+# Ends the agent that the prolog started, and no other process that may have got its number.
+kernel=$FAULTLINE_LOGS/.kernel.$SLURM_JOB_ID
+pid=$(cat "$kernel/pid" 2>/dev/null || true)
+if [[ -n $pid ]] && tr '\0' ' ' <"/proc/$pid/cmdline" 2>/dev/null | grep -qF -- "--state $kernel"; then
+  kill "$pid"
+  for _ in {1..100}; do
+    kill -0 "$pid" 2>/dev/null || break
+    sleep 0.1
+  done
+fi
+
+send=(timeout 110 faultline ship --final --job "slurm-$SLURM_JOB_ID" --host "$faultline_node" --to "$FAULTLINE_URL"
+  "${faultline_server[@]}" --retry-for 45s)
+"${send[@]}" --kmsg --state "$kernel" || echo "job $SLURM_JOB_ID: the kernel's messages were not sent"
+[[ -z $(ls "$FAULTLINE_LOGS/$SLURM_JOB_ID") ]] || "${send[@]}" "$FAULTLINE_LOGS/$SLURM_JOB_ID" ||
+  echo "job $SLURM_JOB_ID: its logs were not all sent"
+rm -rf "$kernel"
