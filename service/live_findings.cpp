@@ -56,13 +56,13 @@ bool LiveJobs::is_over(Job& job) const {
 
 // Agents are asked only while a job's lines come, and are of now: what its hosts show later, when
 // others run there, says nothing of it. Stamps without a zone may be half a day off.
-bool LiveJobs::is_of_now(Job& job, const Diagnosis& diagnosis) const {
+Timestamp LiveJobs::is_of_now_until(Job& job, const Diagnosis& diagnosis) const {
   constexpr std::chrono::minutes kRecent{30};
   constexpr std::chrono::hours kRecentByStamps{14};
   const auto last = job.read()->last_activity();
-  const Timestamp now = utc_now();
-  return last && now - *last < kRecent &&
-         (!diagnosis.as_of || now - *diagnosis.as_of < kRecentByStamps);
+  if (!last) return {};
+  return diagnosis.as_of ? std::min(*last + kRecent, *diagnosis.as_of + kRecentByStamps)
+                         : *last + kRecent;
 }
 
 std::size_t LiveJobs::reconcile(std::string_view name) {
@@ -86,8 +86,8 @@ std::size_t LiveJobs::reconcile(Job& job) {
   }
   if (found.standing.over)
     wanted_.forget(job.name);
-  else if (is_of_now(job, *diagnosis))
-    wanted_.note(*diagnosis);
+  else if (const auto until = is_of_now_until(job, *diagnosis); until > utc_now())
+    wanted_.note(*diagnosis, until);
   else
     wanted_.withdraw(job.name);
   if (job.reconciled == found) return 0;

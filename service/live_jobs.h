@@ -192,7 +192,7 @@ class LiveJobs {
   static std::shared_ptr<const Diagnosis> set_aside_diagnosis(Job& job, const std::string& why);
   std::size_t reconcile(Job& job);
   bool is_over(Job& job) const;
-  bool is_of_now(Job& job, const Diagnosis& diagnosis) const;
+  Timestamp is_of_now_until(Job& job, const Diagnosis& diagnosis) const;
   bool has_just_ended(Job& job) const;
   bool is_to_be_judged(Job& job) const;
   bool is_to_be_judged_by_time(Job& job) const;

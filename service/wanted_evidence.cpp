@@ -135,7 +135,7 @@ bool WantedEvidence::OfJob::wants_ras(Timestamp now) const {
   });
 }
 
-void WantedEvidence::note(const Diagnosis& diagnosis) {
+void WantedEvidence::note(const Diagnosis& diagnosis, Timestamp until) {
   std::vector<EvidenceRequest> wishes = wishes_of(diagnosis);
   bool is_more = false;
   {
@@ -147,14 +147,19 @@ void WantedEvidence::note(const Diagnosis& diagnosis) {
       job.attempt = diagnosis.attempt;
     }
     job.noted = ++notes_;
+    job.until = until;
     for (auto& [host, known] : job.of_host)
-      for (Wish& wish : known) wish.is_wished = false;
+      for (Wish& wish : known) {
+        wish.is_wished = false;
+        if (!wish.request.asked_at) --job.count;  // until it is wished for again
+      }
     for (EvidenceRequest& wish : wishes) {
       std::vector<Wish>& known = job.of_host[short_host(wish.host)];
       const auto same = std::ranges::find_if(known, [&](const Wish& before) {
         return before.request.kind == wish.kind && before.request.host == wish.host;
       });
       if (same != known.end()) {
+        if (!same->is_wished && !same->request.asked_at) ++job.count;
         same->is_wished = true;
         same->ranks = std::move(wish.ranks);
         if (same->request.outcome == EvidenceOutcome::waiting) same->request.ranks = same->ranks;
@@ -214,7 +219,7 @@ std::vector<EvidenceRequest> WantedEvidence::take(
   std::vector<EvidenceRequest> taken;
   for (auto& [name, job] : jobs_) {
     const auto here = job.of_host.find(short_host(host));
-    if (here == job.of_host.end() || !may_know(name)) continue;
+    if (here == job.of_host.end() || now >= job.until || !may_know(name)) continue;
     for (Wish& wish : here->second) {
       EvidenceRequest& request = wish.request;
       if (taken.size() >= kMostTaken) return taken;

@@ -47,7 +47,8 @@ class WantedEvidence {
  public:
   // Asks for what the diagnosis of a live job lacks. What it lacks no more, and nobody took, is not
   // asked for any more.
-  void note(const Diagnosis& diagnosis);
+  // `until`: later the lines are of the past, unless more come.
+  void note(const Diagnosis& diagnosis, Timestamp until);
   // Of this job nothing is asked for any more; what agents took before is still told.
   void withdraw(std::string_view job);
   // The job is over, or gone.
@@ -79,6 +80,7 @@ class WantedEvidence {
   };
   struct OfJob {
     int attempt = 0;
+    Timestamp until{};
     // By the short name of the host, the most perishable first.
     std::map<std::string, std::vector<Wish>, std::less<>> of_host;
     std::size_t count = 0;    // of all hosts

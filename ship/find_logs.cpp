@@ -19,6 +19,33 @@ namespace fs = std::filesystem;
 // Files and folders. A folder can be as large as its users like.
 constexpr std::size_t kMostLookedAt = 200'000;
 
+// Only root, this user and the owner of what it leads to may say by a link what is read: others
+// would get at files that they may not read themselves.
+bool may_lead_to(const struct stat& target, const fs::path& link) {
+  struct stat own{};
+  return !S_ISLNK(target.st_mode) && lstat(link.c_str(), &own) == 0 && S_ISLNK(own.st_mode) &&
+         (own.st_uid == 0 || own.st_uid == geteuid() || own.st_uid == target.st_uid);
+}
+
+// Whether `path`, which lies below `folder` by its name, leads out of it to a file that whoever
+// made the links on the way may not name.
+bool leads_astray(const fs::path& folder, const fs::path& path) {
+  std::error_code error;
+  const fs::path inside = fs::canonical(folder, error);
+  const fs::path real = error ? fs::path() : fs::canonical(path, error);
+  struct stat target{};
+  if (error || lstat(real.c_str(), &target) != 0) return true;
+  const auto [end, unused] = std::mismatch(inside.begin(), inside.end(), real.begin(), real.end());
+  if (end == inside.end()) return false;
+  bool any = false;
+  for (fs::path way = path; way != folder && way.has_relative_path(); way = way.parent_path()) {
+    if (!fs::is_symlink(way, error)) continue;
+    if (!may_lead_to(target, way)) return true;
+    any = true;
+  }
+  return !any;  // the link that led there is gone meanwhile
+}
+
 class LogSearch {
  public:
   LogSearch(const std::set<std::string>& known, const std::string& except, std::size_t most)
@@ -51,17 +78,13 @@ class LogSearch {
   }
 
  private:
-  // The files of a rotated log lie where the log lies, not where the link to it does. Only root,
-  // this user and the owner of what it leads to may say by a link what is read: other users would
-  // get at files that they may not read themselves.
+  // The files of a rotated log lie where the log lies, not where the link to it does.
   void follow(const fs::path& link) {
-    struct stat own{};
-    struct stat other{};
-    if (lstat(link.c_str(), &own) != 0 || stat(link.c_str(), &other) != 0) return;
-    if (own.st_uid != 0 && own.st_uid != geteuid() && own.st_uid != other.st_uid) return;
     std::error_code error;
-    const fs::path path = fs::canonical(link, error);
-    if (!error) visit(path);
+    const fs::path real = fs::canonical(link, error);
+    struct stat status{};
+    // First where it leads, then who says so: what is looked at later may have been exchanged.
+    if (!error && lstat(real.c_str(), &status) == 0 && may_lead_to(status, link)) visit(real);
   }
 
   void visit(const fs::path& path) {
@@ -128,10 +151,16 @@ FoundLogs find_logs(const std::vector<std::string>& patterns, const std::set<std
       search.argument(fs::absolute(pattern, ignored).lexically_normal());
       continue;
     }
+    const fs::path whole = fs::absolute(pattern, ignored).lexically_normal();
+    fs::path named;  // up to the first component that is a pattern
+    for (const fs::path& part : whole) {
+      if (part.native().find_first_of("*?[") != std::string::npos) break;
+      named /= part;
+    }
     glob_t matches{};
-    if (glob(pattern.c_str(), 0, nullptr, &matches) == 0)
+    if (glob(whole.c_str(), 0, nullptr, &matches) == 0)
       for (std::size_t i = 0; i < matches.gl_pathc; ++i)
-        search.argument(fs::absolute(matches.gl_pathv[i], ignored).lexically_normal());
+        if (!leads_astray(named, matches.gl_pathv[i])) search.argument(matches.gl_pathv[i]);
     globfree(&matches);
   }
   return search.take();

@@ -128,6 +128,15 @@ bool unpack_into(FileVisitor& visitor, const LogFile& packed) {
   return false;
 }
 
+OpenDescriptor open_by_steps(const fs::path& path) {
+  OpenDescriptor folder(open(path.is_absolute() ? "/" : ".", O_PATH | O_CLOEXEC));
+  for (const fs::path& name : path.parent_path().relative_path())
+    folder = OpenDescriptor(
+        openat(folder.get(), name.c_str(), O_PATH | O_NOFOLLOW | O_DIRECTORY | O_CLOEXEC));
+  return OpenDescriptor(openat(folder.get(), path.filename().c_str(),
+                               O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
+}
+
 // Paths of logs have no links (find_logs). Whoever puts one there meanwhile wants something else
 // to be read.
 OpenDescriptor open_without_links(const std::string& path) {
@@ -136,8 +145,7 @@ OpenDescriptor open_without_links(const std::string& path) {
   how.resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
   const long file = syscall(SYS_openat2, AT_FDCWD, path.c_str(), &how, sizeof how);
   // Kernels before 5.6, and containers that do not allow it.
-  if (file < 0 && (errno == ENOSYS || errno == EPERM))
-    return OpenDescriptor(open(path.c_str(), static_cast<int>(how.flags)));
+  if (file < 0 && (errno == ENOSYS || errno == EPERM)) return open_by_steps(path);
   return OpenDescriptor(static_cast<int>(file));
 }
 

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <csignal>
+#include <filesystem>
 #include <string_view>
+#include <system_error>
 
 #include "ship/small_file.h"
 
@@ -23,13 +25,15 @@ std::string one_line(std::string text) {
   return text;
 }
 
-// -nx: a file .gdbinit is no part of what runs. sysroot: the process, and so its libraries, may be
-// in a container.
+// -nx, auto-load off: no file that the process may have put somewhere is run. sysroot: the process,
+// and so its libraries, may be in a container.
 std::vector<std::string> stack_command(const std::string& tool, int process) {
   const std::string id = std::to_string(process);
   if (tool == kPySpy) return {kPySpy, "dump", "--pid", id};
   return {kGdb,
           "-nx",
+          "-iex",
+          "set auto-load off",
           "-iex",
           fmt::format("set sysroot /proc/{}/root", id),
           "-p",
@@ -54,6 +58,21 @@ std::vector<std::string> as_its_user(const JobProcess& process, std::vector<std:
                                  "--ambient-caps=+sys_ptrace"};
   words.insert(words.end(), command.begin(), command.end());
   return words;
+}
+
+// Root of a container is our user, but not trusted as root of the host is.
+bool is_root_of_a_container(const JobProcess& process, const std::string& proc) {
+  if (geteuid() != 0 || process.user != 0) return false;
+  const auto namespaces = [&](const std::string& id) {
+    std::string all;
+    for (const char* kind : {"mnt", "user"}) {
+      std::error_code error;
+      all += std::filesystem::read_symlink(fmt::format("{}/{}/ns/{}", proc, id, kind), error);
+    }
+    return all;
+  };
+  const std::string own = namespaces(std::to_string(process.id));
+  return own != namespaces("1") && own != namespaces("self");
 }
 
 bool has_threads(std::string_view output) {
@@ -114,6 +133,8 @@ Gathered gather_stacks(const std::vector<JobProcess>& processes, const std::stri
   const auto dump = [&](const JobProcess& process) {
     std::string complaints;
     for (const std::string& tool : tools) {
+      // gdb is not made for files that somebody wrote to harm it.
+      if (tool == kGdb && is_root_of_a_container(process, proc)) continue;
       const auto left =
           std::chrono::duration_cast<std::chrono::milliseconds>(until - StackClock::now());
       CommandLimits of_this = limits.of_each;

@@ -40,6 +40,7 @@ class WhatAgentsAreAskedFor : public testing::Test {
         host, {EvidenceKind::stacks, EvidenceKind::ras, EvidenceKind::kernel_log},
         [](std::string_view) { return true; }, now);
   }
+  void note(const Diagnosis& diagnosis) { wanted.note(diagnosis, now + seconds(1000)); }
   void answer(const EvidenceRequest& request, EvidenceOutcome outcome) {
     EXPECT_TRUE(wanted.answer(
         request.host, request.id, outcome, "", [](std::string_view) { return true; }, now));
@@ -53,7 +54,7 @@ TEST_F(WhatAgentsAreAskedFor, IsOneRequestForAllRanksThatAreInDoubt) {
   Diagnosis diagnosis = hang();
   diagnosis.missing_evidence = {missing(EvidenceKind::stacks, {"a"}, {3}),
                                 missing(EvidenceKind::stacks, {"a", "b"}, {5})};
-  wanted.note(diagnosis);
+  note(diagnosis);
   const auto of_a = take("a");
   ASSERT_THAT(of_a, SizeIs(1));
   EXPECT_THAT(of_a[0].ranks, ElementsAre(3, 5));
@@ -65,7 +66,7 @@ TEST_F(WhatAgentsAreAskedFor, IsOneRequestForAllRanksThatAreInDoubt) {
 TEST_F(WhatAgentsAreAskedFor, IsAskedAgainLaterIfItWasRefusedAFewTimes) {
   Diagnosis diagnosis = hang();
   diagnosis.missing_evidence = {missing(EvidenceKind::kernel_log, {"a"})};
-  wanted.note(diagnosis);
+  note(diagnosis);
   std::set<std::string> ids;
   for (int asking = 0; asking < 3; ++asking) {
     const auto taken = take();
@@ -81,13 +82,13 @@ TEST_F(WhatAgentsAreAskedFor, IsAskedAgainLaterIfItWasRefusedAFewTimes) {
 TEST_F(WhatAgentsAreAskedFor, IsAskedAgainIfMoreRanksAreInDoubt) {
   Diagnosis diagnosis = hang();
   diagnosis.missing_evidence = {missing(EvidenceKind::stacks, {"a"}, {3})};
-  wanted.note(diagnosis);
+  note(diagnosis);
   answer(take().at(0), EvidenceOutcome::sent);
   now += seconds(301);
-  wanted.note(diagnosis);
+  note(diagnosis);
   EXPECT_THAT(take(), IsEmpty());
   diagnosis.missing_evidence[0].ranks = {3, 5};
-  wanted.note(diagnosis);
+  note(diagnosis);
   const auto again = take();
   ASSERT_THAT(again, SizeIs(1));
   EXPECT_THAT(again[0].ranks, ElementsAre(3, 5));
@@ -96,7 +97,7 @@ TEST_F(WhatAgentsAreAskedFor, IsAskedAgainIfMoreRanksAreInDoubt) {
 TEST_F(WhatAgentsAreAskedFor, IsASecondReportOfNcclsRasOnlyAfterAWhile) {
   Diagnosis diagnosis = hang();
   diagnosis.missing_evidence = {missing(EvidenceKind::ras, {"a", "b", "c"})};
-  wanted.note(diagnosis);
+  note(diagnosis);
   const auto first = take("a");
   ASSERT_THAT(first, SizeIs(1));
   EXPECT_THAT(take("b"), IsEmpty());
@@ -117,7 +118,7 @@ TEST_F(WhatAgentsAreAskedFor, IsWhatPerishesFirstIfTheJobIsLarge) {
   Diagnosis diagnosis = hang();
   diagnosis.missing_evidence = {missing(EvidenceKind::kernel_log, hosts),
                                 missing(EvidenceKind::stacks, hosts)};
-  wanted.note(diagnosis);
+  note(diagnosis);
   const auto taken = take("node-2999");
   ASSERT_FALSE(taken.empty());
   EXPECT_EQ(taken[0].kind, EvidenceKind::stacks);
@@ -126,11 +127,11 @@ TEST_F(WhatAgentsAreAskedFor, IsWhatPerishesFirstIfTheJobIsLarge) {
 TEST_F(WhatAgentsAreAskedFor, IsAskedAnewInTheNextAttempt) {
   Diagnosis diagnosis = hang(1);
   diagnosis.missing_evidence = {missing(EvidenceKind::stacks, {"a"})};
-  wanted.note(diagnosis);
+  note(diagnosis);
   const auto first = take();
   answer(first.at(0), EvidenceOutcome::sent);
   diagnosis.attempt = 2;
-  wanted.note(diagnosis);
+  note(diagnosis);
   const auto second = take();
   ASSERT_THAT(second, SizeIs(1));
   EXPECT_NE(second[0].id, first[0].id);
@@ -140,13 +141,24 @@ TEST_F(WhatAgentsAreAskedFor, IsNothingOnceItIsWithdrawnAndWhatWasAskedIsStillTo
   Diagnosis diagnosis = hang();
   diagnosis.missing_evidence = {missing(EvidenceKind::stacks, {"a"}),
                                 missing(EvidenceKind::kernel_log, {"a", "b"})};
-  wanted.note(diagnosis);
+  note(diagnosis);
   EXPECT_THAT(take("a"), SizeIs(2));
   wanted.withdraw("llama");
   EXPECT_THAT(take("b"), IsEmpty());
   now += seconds(301);
   EXPECT_THAT(take("a"), IsEmpty());
   EXPECT_THAT(wanted.asked("llama"), SizeIs(2));
+}
+
+// A job that was sent once is not judged again when its lines are of the past.
+TEST_F(WhatAgentsAreAskedFor, IsNothingOfAJobWhoseLinesAreOfThePast) {
+  Diagnosis diagnosis = hang();
+  diagnosis.missing_evidence = {missing(EvidenceKind::stacks, {"a"})};
+  note(diagnosis);
+  now += seconds(1001);
+  EXPECT_THAT(take(), IsEmpty());
+  note(diagnosis);
+  EXPECT_THAT(take(), SizeIs(1));
 }
 
 }  // namespace

@@ -273,6 +273,14 @@ TEST_F(Collecting, TellsByGdbWhereAProcessStands) {
   EXPECT_THAT(text(), HasSubstr("nanosleep"));
 }
 
+// The process may have put files where a debugger looks for scripts.
+TEST_F(Collecting, LetsTheDebuggerRunNoScript) {
+  program("gdb", "echo 'Thread 1'; echo '#0  0x1 in main ()'; echo \"$*\"");
+  const ProcessOfJob rank({"FAULTLINE_JOB=" + kJob, "FAULTLINE_RANK=1"});
+  EXPECT_EQ(collect("stacks").outcome, "sent");
+  EXPECT_THAT(text(), HasSubstr("-nx -iex set auto-load off -iex set sysroot "));
+}
+
 // Whose files cannot be read, gdb shows addresses of.
 TEST_F(Collecting, ReadsThreadsFromProcIfTheDebuggerFindsNoNames) {
   program("gdb", "echo 'Thread 1 (process 7):'; echo '#0  0x00007fb16f9d0503 in ?? ()'");

@@ -80,6 +80,13 @@ TEST_F(FoundLogsOf, LinksOfOtherUsersLeadToTheirOwnFilesOnly) {
   link("theirs/run.log", "logs/b.log", 1001);
   EXPECT_THAT(find({at("logs")}).logs,
               UnorderedElementsAre(at("logs/own.log"), at("theirs/run.log")));
+  // Nor by a pattern, which a user's folder may match.
+  std::filesystem::create_directories(at("logs/user"));
+  link("others", "logs/user/deep", 1001);
+  EXPECT_THAT(find({at("logs/*.log")}).logs,
+              UnorderedElementsAre(at("logs/own.log"), at("theirs/run.log")));
+  EXPECT_THAT(find({at("logs/*/*.log"), at("logs/*/*/*.log")}).logs, UnorderedElementsAre());
+  std::filesystem::remove_all(at("logs/user"));
   link("others/secret.log", "logs/c.log", 0);
   EXPECT_THAT(
       find({at("logs")}).logs,
