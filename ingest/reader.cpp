@@ -80,6 +80,7 @@ class Reader::Impl {
   bool has_kept_only_calls() const { return keeper_ && keeper_->has_only_calls(); }
 
   void read_lines_only() { lines_only_ = true; }
+  bool reads_lines() const { return !at_beginning_; }
 
   void pass_calls(LineSpan calls) {
     line_reader_.pass_calls(calls.lines);
@@ -615,6 +616,7 @@ void Reader::keep_lines() { impl_->keep_lines(); }
 bool Reader::keeps_lines() const { return impl_->keeps_lines(); }
 std::string Reader::take_kept_lines() { return impl_->take_kept_lines(); }
 bool Reader::has_kept_only_calls() const { return impl_->has_kept_only_calls(); }
+bool Reader::reads_lines() const { return impl_->reads_lines(); }
 bool Reader::is_within_a_line() const { return impl_->is_within_a_line(); }
 void Reader::read_lines_only() { impl_->read_lines_only(); }
 void Reader::pass_calls(LineSpan calls) { impl_->pass_calls(calls); }

@@ -84,8 +84,10 @@ ShipAgent::ShipAgent(ShipSettings settings)
         if (!lock) throw std::runtime_error(lock.error().message);
         return std::move(*lock);
       }()),
+      own_reader_(settings_.follow && !settings_.raw ? std::make_unique<const OwnReader>()
+                                                     : nullptr),
       spool_(settings_.state, settings_.spool),
-      sender_(settings_.server, spool_) {
+      sender_(settings_.server, spool_, own_reader_ ? own_reader_->version() : "") {
   for (ReaderState& reader : read_state(settings_.state)) {
     std::string path = reader.path;
     saved_.emplace(std::move(path), std::move(reader));
@@ -118,6 +120,7 @@ void ShipAgent::open_log(const std::string& path, ReaderState saved, std::uint64
   Entry& entry = entries_[path];
   entry.log = log.get();
   entry.reader = std::move(log);
+  entry.memory = {};
 }
 
 // stdin and the kernel's messages.
@@ -281,6 +284,15 @@ void ShipAgent::heard(const ServerNews& news) {
     sender_.trust(news.target);
     return spool_.hold(news.target, {});
   }
+  using Kind = ServerNews::Kind;
+  if (news.kind == Kind::stands) {
+    if (found != entries_.end()) found->second.memory.answer(news.cursor, Clock::now());
+    return;
+  }
+  if (news.kind == Kind::stands_elsewhere || news.kind == Kind::takes_no_blocks) {
+    if (found == entries_.end()) return heard_of_unread(news.target.source, nullptr, news);
+    return heard_of_unread(found->first, &found->second, news);
+  }
   if (found == entries_.end()) {
     // Its log is gone; the server gets what there is of it.
     if (news.kind != ServerNews::Kind::acknowledged)
@@ -288,6 +300,7 @@ void ShipAgent::heard(const ServerNews& news) {
     return;
   }
   auto& [path, entry] = *found;
+  if (news.kind != Kind::acknowledged) entry.memory.forget();
   switch (news.kind) {
     case ServerNews::Kind::acknowledged:
       return entry.reader->acknowledge(news.offset);
@@ -301,7 +314,30 @@ void ShipAgent::heard(const ServerNews& news) {
     case ServerNews::Kind::has_more:
       put_taken();
       return heard_of_more(path, entry, news);
+    default:
+      return;
   }
+}
+
+// What we read of a log does not help the server. It gets the lines, as long as files hold them.
+void ShipAgent::heard_of_unread(const std::string& name, Entry* entry, const ServerNews& news) {
+  put_taken();
+  if (entry != nullptr) {
+    entry->memory.forget();
+    if (entry->reader->rewind(news.offset)) return spool_.drop(news.target);
+  }
+  if (news.kind == ServerNews::Kind::stands_elsewhere) {
+    sender_.insist(news.target);
+    return spool_.hold(news.target, {});
+  }
+  say(LogLevel::error, "ship",
+      fmt::format(
+          "{}: the server cannot take what was read here from byte {} on, and no file holds "
+          "it any more; it is lost",
+          name, news.offset));
+  const std::uint64_t end =
+      spool_.move(news.target, news.target, news.offset, Spool::Blocks::forgotten);
+  if (entry != nullptr) entry->reader->go_on_at(end);
 }
 
 // The server has bytes of a source of this name, although we never sent any.
@@ -323,11 +359,44 @@ void ShipAgent::heard_of_more(const std::string& path, Entry& entry, const Serve
   entry.reader->go_on_at(spool_.move(news.target, other, 0));
 }
 
+// Whether the next bytes of a log wait until the server says with which memory they are to be read.
+bool ShipAgent::waits_for_server(Entry& entry) {
+  if (!own_reader_ || entry.log == nullptr) return false;
+  if (!sender_.may_take_blocks()) {
+    entry.memory.forget();
+    return false;
+  }
+  const Clock::time_point now = Clock::now();
+  if (entry.memory.waits(now)) return true;
+  const LogTarget& target = entry.reader->target();
+  // It says where it stands: that must be where the log stands, so nothing may be on its way.
+  if (!entry.memory.may_ask(now) || entry.log->at_end() || spool_.end_of(target)) return false;
+  entry.memory.ask(now);
+  sender_.ask_where_it_stands(target);
+  return true;
+}
+
+SpooledPiece ShipAgent::spooled(Entry& entry, const StreamPiece& piece) {
+  SpooledPiece spooled{.target = entry.reader->target(),
+                       .from = piece.from,
+                       .to = piece.to(),
+                       .boot_time = entry.reader->boot_time(),
+                       .packed = {},
+                       .reader = {}};
+  std::optional<std::string> blocks;
+  if (own_reader_ && entry.log != nullptr)
+    blocks = entry.memory.read(*own_reader_, piece.from, piece.bytes, Clock::now());
+  spooled.packed = packed(blocks ? *blocks : piece.bytes);
+  if (blocks) spooled.reader = own_reader_->version();
+  return spooled;
+}
+
 bool ShipAgent::take_from(const std::string& path, Entry& entry) {
   if (!spool_.has_room(entry.reader->target())) {
     if (entry.pipe != nullptr) thrown_away_ += entry.pipe->throw_away();
     return false;
   }
+  if (waits_for_server(entry)) return false;
   std::optional<StreamPiece> piece;
   // Again at once if a new file begins: until its first bytes are read it cannot be known again.
   for (int attempt = 0; attempt < 2 && !piece; ++attempt) {
@@ -341,11 +410,7 @@ bool ShipAgent::take_from(const std::string& path, Entry& entry) {
     say(LogLevel::warning, "ship", fmt::format("{}: {}", path, remark));
   if (!piece) return false;
   took_much_ = took_much_ || piece->bytes.size() >= kAtOnce / 2;
-  taken_.push_back({.target = reader.target(),
-                    .from = piece->from,
-                    .to = piece->to(),
-                    .boot_time = reader.boot_time(),
-                    .packed = packed(piece->bytes)});
+  taken_.push_back(spooled(entry, *piece));
   taken_bytes_ += taken_.back().packed.size();
   if (taken_bytes_ >= kAtOnce) put_taken();
   return true;
