@@ -120,6 +120,8 @@ std::variant<IngestParameters, Problem> parameters_of(const Request& request,
 std::variant<IngestParameters, Problem> read_parameters(const Request& request,
                                                         const Services& services) {
   const std::string theirs = request.query.text("reader").value_or("");
+  if (theirs.empty())
+    return Problem{.status = 400, .detail = "say which reader made the blocks: ?reader=VERSION"};
   const std::string ours = reader_version(*services.jobs.catalog().get());
   if (!hide_the_same(theirs, ours))
     return Problem{.status = 415,

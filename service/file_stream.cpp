@@ -148,8 +148,9 @@ Result<void> FileStream::end_blocks(bool complete) { return commit_held_block(!c
 // Nothing in the block but what it says of its lines is believed: the source, its place in it and
 // the time are ours.
 Result<void> FileStream::commit_held_block(bool more_follows) {
-  if (held_block_.empty()) return {};
-  Result<SentBlock> sent = read_block(std::exchange(held_block_, {}));
+  if (!held_block_) return {};
+  Result<SentBlock> sent = read_block(*held_block_);
+  held_block_.reset();
   if (!sent) return sent.error();
   ReadBlock& block = sent->block;
   const std::uint64_t bytes = block.batch.to_offset;

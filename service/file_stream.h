@@ -118,8 +118,9 @@ class FileStream {
   std::optional<ResendFilter> filter_;
   std::optional<RecentLines> recent_;  // of a source that is appended to
   std::optional<BlockReader> blocks_;
-  std::string held_block_;  // whether it is the last is known only when the next comes
-  bool told_end_ = false;   // the last block says how the source stands
+  std::optional<std::string>
+      held_block_;         // whether it is the last is known only when the next comes
+  bool told_end_ = false;  // the last block says how the source stands
   bool starts_body_ = true;
   BodyLook look_;
   bool unreadable_ = false;

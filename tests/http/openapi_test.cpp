@@ -273,6 +273,8 @@ class OpenApiServer : public testing::Test {
   // The parameters without which no answer is good.
   static Query needed(const Operation& operation) {
     if (operation.path == "/api/v1/ingest") return {{"job", "sent"}, {"source", operation.method}};
+    if (operation.path == "/api/v1/ingest/read" && operation.method == "GET")
+      return {{"job", "read"}, {"source", "a source"}};
     if (operation.path == "/api/v1/ingest/read")
       return {{"job", "read"}, {"source", "a source"}, {"offset", "0"}, {"reader", reader()}};
     if (operation.path == "/api/v1/sources") return {{"job", "llama"}};
