@@ -25,6 +25,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kAtOnce = std::size_t{1} << 20;
+// In memory, of logs of which the server is asked where its reader stands.
+constexpr std::size_t kMostHeld = std::size_t{8} << 20;
 constexpr std::size_t kMostLogs = 4096;
 constexpr std::size_t kMostFound = 100'000;
 constexpr std::chrono::milliseconds kBetweenRounds{100};
@@ -118,6 +120,7 @@ void ShipAgent::open_log(const std::string& path, ReaderState saved, std::uint64
   if (settings_.since.count() > 0) follow.not_before = seconds_ago(settings_.since);
   auto log = std::make_unique<FollowedLog>(std::move(saved), start, std::move(follow));
   Entry& entry = entries_[path];
+  if (entry.reader != nullptr) pass_on_held(entry);  // to where it belongs
   entry.log = log.get();
   entry.reader = std::move(log);
   entry.memory = {};
@@ -289,6 +292,11 @@ void ShipAgent::heard(const ServerNews& news) {
     if (found != entries_.end()) found->second.memory.answer(news.cursor, Clock::now());
     return;
   }
+  // The places of all that was taken are about to change.
+  if (news.kind != Kind::acknowledged && found != entries_.end()) {
+    found->second.memory.forget();
+    pass_on_held(found->second);
+  }
   if (news.kind == Kind::stands_elsewhere || news.kind == Kind::takes_no_blocks) {
     if (found == entries_.end()) return heard_of_unread(news.target.source, nullptr, news);
     return heard_of_unread(found->first, &found->second, news);
@@ -300,7 +308,6 @@ void ShipAgent::heard(const ServerNews& news) {
     return;
   }
   auto& [path, entry] = *found;
-  if (news.kind != Kind::acknowledged) entry.memory.forget();
   switch (news.kind) {
     case ServerNews::Kind::acknowledged:
       return entry.reader->acknowledge(news.offset);
@@ -323,7 +330,6 @@ void ShipAgent::heard(const ServerNews& news) {
 void ShipAgent::heard_of_unread(const std::string& name, Entry* entry, const ServerNews& news) {
   put_taken();
   if (entry != nullptr) {
-    entry->memory.forget();
     if (entry->reader->rewind(news.offset)) return spool_.drop(news.target);
   }
   if (news.kind == ServerNews::Kind::stands_elsewhere) {
@@ -359,7 +365,20 @@ void ShipAgent::heard_of_more(const std::string& path, Entry& entry, const Serve
   entry.reader->go_on_at(spool_.move(news.target, other, 0));
 }
 
-// Whether the next bytes of a log wait until the server says with which memory they are to be read.
+void ShipAgent::pass_on(Entry& entry) {
+  if (!entry.held.empty() && !waits_for_server(entry)) pass_on_held(entry);
+}
+
+void ShipAgent::pass_on_held(Entry& entry) {
+  for (const StreamPiece& piece : std::exchange(entry.held, {})) {
+    held_bytes_ -= piece.bytes.size();
+    taken_.push_back(spooled(entry, piece));
+    taken_bytes_ += taken_.back().packed.size();
+    if (taken_bytes_ >= kAtOnce) put_taken();
+  }
+}
+
+// Whether what was taken of a log waits until the server says with which memory it is to be read.
 bool ShipAgent::waits_for_server(Entry& entry) {
   if (!own_reader_ || entry.log == nullptr) return false;
   if (!sender_.may_take_blocks()) {
@@ -369,8 +388,9 @@ bool ShipAgent::waits_for_server(Entry& entry) {
   const Clock::time_point now = Clock::now();
   if (entry.memory.waits(now)) return true;
   const LogTarget& target = entry.reader->target();
+  if (!entry.memory.may_ask(now)) return false;
   // It says where it stands: that must be where the log stands, so nothing may be on its way.
-  if (!entry.memory.may_ask(now) || entry.log->at_end() || spool_.end_of(target)) return false;
+  if (spool_.end_of(target)) return sender_.trouble().empty() && entry.memory.waits_for_rest(now);
   entry.memory.ask(now);
   sender_.ask_where_it_stands(target);
   return true;
@@ -396,7 +416,10 @@ bool ShipAgent::take_from(const std::string& path, Entry& entry) {
     if (entry.pipe != nullptr) thrown_away_ += entry.pipe->throw_away();
     return false;
   }
-  if (waits_for_server(entry)) return false;
+  if (held_bytes_ >= kMostHeld) {
+    pass_on(entry);
+    return false;
+  }
   std::optional<StreamPiece> piece;
   // Again at once if a new file begins: until its first bytes are read it cannot be known again.
   for (int attempt = 0; attempt < 2 && !piece; ++attempt) {
@@ -408,11 +431,14 @@ bool ShipAgent::take_from(const std::string& path, Entry& entry) {
   if (reader.must_be_saved()) must_save_ = true;
   for (const std::string& remark : reader.take_remarks())
     say(LogLevel::warning, "ship", fmt::format("{}: {}", path, remark));
-  if (!piece) return false;
+  if (!piece) {
+    pass_on(entry);
+    return false;
+  }
   took_much_ = took_much_ || piece->bytes.size() >= kAtOnce / 2;
-  taken_.push_back(spooled(entry, *piece));
-  taken_bytes_ += taken_.back().packed.size();
-  if (taken_bytes_ >= kAtOnce) put_taken();
+  held_bytes_ += piece->bytes.size();
+  entry.held.push_back(std::move(*piece));
+  pass_on(entry);
   return true;
 }
 
@@ -465,7 +491,7 @@ void ShipAgent::take_collected() {
 void ShipAgent::forget_gone() {
   const auto is_gone = [&](const auto& item) {
     const Entry& entry = item.second;
-    return entry.log != nullptr && entry.log->is_gone() &&
+    return entry.log != nullptr && entry.log->is_gone() && entry.held.empty() &&
            !spool_.end_of(entry.reader->target()).has_value();
   };
   if (std::erase_if(entries_, is_gone) > 0) must_save_ = true;
@@ -484,7 +510,7 @@ void ShipAgent::save(bool now) {
 }
 
 bool ShipAgent::all_sent() const {
-  return spool_.empty() && std::ranges::all_of(entries_, [](const auto& item) {
+  return spool_.empty() && held_bytes_ == 0 && std::ranges::all_of(entries_, [](const auto& item) {
            const Entry& entry = item.second;
            return entry.pipe == nullptr ? entry.reader->at_end() : entry.reader->is_over();
          });
@@ -530,6 +556,8 @@ bool ShipAgent::run() {
     came = watch_.wait(pause, seen_stdin_end ? -1 : STDIN_FILENO);
   }
   if (wanted_loop_) wanted_loop_->stop();
+  for (auto& [path, entry] : entries_) pass_on_held(entry);
+  put_taken();
   take_collected();
   const Clock::time_point until = Clock::now() + kLongestFarewell;
   while (!spool_.empty() && in_time && sender_.trouble().empty() && Clock::now() < until)

@@ -64,6 +64,8 @@ class ShipAgent {
     class PipedLog* pipe = nullptr;
     bool asks_holders = false;  // its job or rank comes from the processes that write it
     LogMemory memory;           // of logs that are read here
+    // Taken, and waits for what the server says of its reader.
+    std::vector<StreamPiece> held;
   };
 
   void find();
@@ -81,6 +83,8 @@ class ShipAgent {
   bool take_round();
   bool take_from(const std::string& path, Entry& entry);
   bool waits_for_server(Entry& entry);
+  void pass_on(Entry& entry);
+  void pass_on_held(Entry& entry);
   SpooledPiece spooled(Entry& entry, const StreamPiece& piece);
   void put_taken();
   void tell_collector();
@@ -108,6 +112,7 @@ class ShipAgent {
   Clock::time_point round_began_{};
   std::vector<SpooledPiece> taken_;  // that are not in the spool yet
   std::size_t taken_bytes_ = 0;
+  std::size_t held_bytes_ = 0;  // of all entries
   bool must_save_ = false;
   bool took_much_ = false;
   bool said_too_many_ = false;

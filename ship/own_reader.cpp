@@ -35,6 +35,12 @@ bool LogMemory::waits(Clock::time_point now) const {
   return asked_at_ && now - *asked_at_ < kLongestForAnswer;
 }
 
+bool LogMemory::waits_for_rest(Clock::time_point now) {
+  if (now - ask_after_ < kLongestForAnswer) return true;
+  ask_after_ = now + kAskedLater;
+  return false;
+}
+
 void LogMemory::ask(Clock::time_point now) {
   asked_at_ = now;
   ask_after_ = now + kLongestForAnswer + kAskedSoon;
@@ -55,7 +61,7 @@ std::optional<std::string> LogMemory::read(const OwnReader& reader, std::uint64_
   const bool is_here = cursor_->offset == from;
   if (is_here) blocks = reader.read(*cursor_, bytes);
   if (!blocks) cursor_.reset();
-  if (!blocks) ask_after_ = now + (is_here ? kAskedLater : kAskedSoon);
+  if (!blocks) ask_after_ = is_here ? now + kAskedLater : now;
   return blocks;
 }
 

@@ -35,6 +35,9 @@ class LogMemory {
   // The server was asked, and its answer may still come. What comes next has to wait for it.
   bool waits(Clock::time_point now) const;
   bool may_ask(Clock::time_point now) const { return !cursor_ && now >= ask_after_; }
+  // The server is to be asked, but some of the log is still on its way to it. What comes next waits
+  // a moment for that: else a log that grows quickly would never be read here.
+  bool waits_for_rest(Clock::time_point now);
   void ask(Clock::time_point now);
   // Nothing: the server does not say it.
   void answer(std::optional<Cursor> cursor, Clock::time_point now);
@@ -48,7 +51,7 @@ class LogMemory {
  private:
   std::optional<Cursor> cursor_;
   std::optional<Clock::time_point> asked_at_;
-  Clock::time_point ask_after_{};
+  Clock::time_point ask_after_ = Clock::now();
 };
 
 }  // namespace faultline

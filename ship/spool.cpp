@@ -56,7 +56,7 @@ bool piece_from(std::string_view bytes, SpooledPiece& piece) {
   piece.boot_time = reader.text();
   piece.packed = reader.text();
   piece.final = !reader.at_end() && reader.number() != 0;
-  if (!reader.at_end()) piece.reader = reader.text();
+  piece.reader = reader.at_end() ? std::string() : std::string(reader.text());
   return reader.ok() && reader.at_end() && piece.from < piece.to;
 }
 
