@@ -144,6 +144,7 @@ Result<void> check_block(const ReadBlock& block) try {
   need(batch.to_offset <= kMostBytesOfASentBlock, "is too long");
   need(batch.lines <= batch.to_offset + 1 && batch.first_line <= 1, "has more lines than bytes");
   need(block.after.carry.size() <= kMostCarriedBySentBlock, "carries too much on");
+  need(carries_only_lines(block.after.carry), "carries on what only the server may read on");
   need(batch.end != SourceEnd::closed, "ends its source");
   check_counts(batch);
   check_speakers(batch);

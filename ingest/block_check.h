@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string_view>
 
 #include "ingest/read_block.h"
 #include "model/result.h"
@@ -13,6 +14,10 @@ namespace faultline {
 inline constexpr std::size_t kMostBytesOfASentBlock = std::size_t{4} << 20;
 inline constexpr std::size_t kMostCarriedBySentBlock = std::size_t{2} << 20;
 inline constexpr std::size_t kMostBytesOnTheWire = std::size_t{8} << 20;
+
+// Whether what a reader carries on is of lines, and not of a dump, a trace or a report that is not
+// complete. What these remember is not meant to come from strangers.
+bool carries_only_lines(std::string_view carry);
 
 // The block begins at offset 0, as read_block() gives it. The error says only what is wrong: "has
 // an event of no speaker".

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "ingest/block_check.h"
 #include "ingest/dump_body.h"
 #include "ingest/line_reader.h"
 #include "ingest/source_keeper.h"
@@ -52,7 +53,23 @@ std::uint64_t read_length(std::string_view bytes) {
   return length;
 }
 
+// Takes the part with these flags from the front of the carry; empty: there is none.
+std::string_view take_front(std::string_view& carry, unsigned char flags) {
+  if (carry.size() < 9 || static_cast<unsigned char>(carry[0]) != flags) return {};
+  const std::string_view alone = carry.substr(9, read_length(carry.substr(1)));
+  carry.remove_prefix(9 + alone.size());
+  return alone;
+}
+
 }  // namespace
+
+// In the order of Reader::Impl::restore().
+bool carries_only_lines(std::string_view carry) {
+  for (const unsigned char part : {kUnread, kInSecret, kLastLine, kRows}) take_front(carry, part);
+  if (carry.size() < 9) return true;
+  const auto flags = static_cast<unsigned char>(carry[0]);
+  return (flags & (kInDump | kPassingOver | kInDocument)) == 0;
+}
 
 class Reader::Impl {
  public:
@@ -320,14 +337,6 @@ class Reader::Impl {
     const LineReader::Memory memory = line_reader_.save();
     other.restore(memory);
     return other.read({lines_ + 1, line_start_, tail_}, LineEnd::missing, false).told;
-  }
-
-  // Takes the part with these flags from the front of the carry; empty: there is none.
-  static std::string_view take_front(std::string_view& carry, unsigned char flags) {
-    if (carry.size() < 9 || static_cast<unsigned char>(carry[0]) != flags) return {};
-    const std::string_view alone = carry.substr(9, read_length(carry.substr(1)));
-    carry.remove_prefix(9 + alone.size());
-    return alone;
   }
 
   void restore(std::string_view carry) {
