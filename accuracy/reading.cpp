@@ -4,10 +4,10 @@
 #include <atomic>
 #include <chrono>
 
-#include "app/asked_by_catalog.h"
 #include "app/input_reader.h"
 #include "app/input_walker.h"
 #include "rules/answer/diagnosis.h"
+#include "rules/knowledge/asked_by_catalog.h"
 #include "simulate/simulate.h"
 
 namespace faultline::accuracy {

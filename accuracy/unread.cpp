@@ -12,9 +12,9 @@
 #include <string_view>
 #include <vector>
 
-#include "app/asked_by_catalog.h"
 #include "ingest/reader.h"
 #include "model/line_form.h"
+#include "rules/knowledge/asked_by_catalog.h"
 #include "rules/knowledge/catalog.h"
 
 namespace faultline::accuracy {

@@ -10,7 +10,6 @@
 #include <stdexcept>
 #include <thread>
 
-#include "app/asked_by_catalog.h"
 #include "app/colours.h"
 #include "app/commands.h"
 #include "app/input_reader.h"
@@ -24,6 +23,7 @@
 #include "rules/answer/diagnosis.h"
 #include "rules/answer/diagnosis_forms.h"
 #include "rules/answer/pasteable.h"
+#include "rules/knowledge/asked_by_catalog.h"
 #include "rules/knowledge/catalog.h"
 #include "rules/state/job_state.h"
 

@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "app/asked_by_catalog.h"
 #include "app/commands.h"
 #include "rules/answer/diagnosis.h"
 #include "rules/answer/shown_text.h"
+#include "rules/knowledge/asked_by_catalog.h"
 #include "service/clock.h"
 #include "service/reanalysis.h"
 

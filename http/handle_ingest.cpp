@@ -1,4 +1,4 @@
-// PUT, POST /api/v1/ingest; POST /upload, /journal/{job}/upload
+// PUT, POST /api/v1/ingest; PUT /api/v1/ingest/read; POST /upload, /journal/{job}/upload
 #include <fmt/format.h>
 #include <boost/json.hpp>
 
@@ -15,6 +15,7 @@
 #include "http/request_reader.h"
 #include "ingest/boot_time.h"
 #include "model/json.h"
+#include "rules/knowledge/reader_version.h"
 
 namespace faultline {
 namespace asio = boost::asio;
@@ -114,6 +115,32 @@ std::variant<IngestParameters, Problem> parameters_of(const Request& request,
   return parameters;
 }
 
+// A reader of another version gives batches as the store holds them after an update of this
+// program. But what it did not hide must not be kept.
+std::variant<IngestParameters, Problem> read_parameters(const Request& request,
+                                                        const Services& services) {
+  const std::string theirs = request.query.text("reader").value_or("");
+  if (theirs.empty())
+    return Problem{.status = 400, .detail = "say which reader made the blocks: ?reader=VERSION"};
+  const std::string ours = reader_version(*services.jobs.catalog().get());
+  if (!hide_the_same(theirs, ours))
+    return Problem{.status = 415,
+                   .detail = fmt::format("the reader {} does not hide the secrets that the reader "
+                                         "of this server hides ({}); send the lines themselves to "
+                                         "/api/v1/ingest",
+                                         printable_name(theirs), ours)};
+  auto parameters = parameters_of(request, services);
+  auto* body = std::get_if<IngestParameters>(&parameters);
+  if (body == nullptr) return parameters;
+  if (!body->source_given || !body->offset || body->boundary)
+    return Problem{.status = 400, .detail = "say where the blocks belong: ?source=NAME&offset=N"};
+  const auto anyhow = request.query.boolean("whatever_came_before");
+  if (!anyhow) return problem_from(anyhow.error());
+  body->whatever_came_before = *anyhow;
+  body->is_read = true;
+  return parameters;
+}
+
 json::object json_of(const FileReceipt& receipt) {
   json::object dialects;
   for (const auto& [dialect, lines] : receipt.dialects) dialects[dialect] = lines;
@@ -158,7 +185,9 @@ FileReceipt total_of(const std::vector<FileReceipt>& receipts) {
   return total;
 }
 
-Response receipt_for(const IngestStream& stream, std::string_view job, std::size_t opened) {
+// reader: of this server, for a sender that reads its logs itself; else empty.
+Response receipt_for(const IngestStream& stream, std::string_view job, std::size_t opened,
+                     std::string_view reader = {}) {
   const std::vector<FileReceipt>& receipts = stream.receipts();
   FileReceipt sum =
       receipts.size() == 1 && !stream.several_files() ? receipts.front() : total_of(receipts);
@@ -166,6 +195,7 @@ Response receipt_for(const IngestStream& stream, std::string_view job, std::size
   json::object body{{"job", job}};
   for (auto& member : json_of(sum)) body[member.key()] = std::move(member.value());
   body["findings_opened"] = opened;
+  if (!reader.empty()) body["reader"] = reader;
   if (stream.several_files()) {
     body.erase("next_offset");  // each file has its own
     json::array files;
@@ -378,6 +408,21 @@ asio::awaitable<Response> ingest(const Request& request, Services& services, Exc
   const std::string job = std::get<IngestParameters>(parameters).source.job;
   Receipt receipt = [&](const IngestStream& stream, std::size_t opened) {
     return receipt_for(stream, job, opened);
+  };
+  co_return co_await take_body(std::get<IngestParameters>(std::move(parameters)), services,
+                               exchange, std::move(receipt));
+}
+
+// The body holds what the sender's reader made of the lines of a log.
+asio::awaitable<Response> ingest_read(const Request& request, Services& services,
+                                      Exchange& exchange) {
+  auto parameters = read_parameters(request, services);
+  if (const Problem* problem = std::get_if<Problem>(&parameters))
+    co_return problem_response(*problem);
+  const std::string job = std::get<IngestParameters>(parameters).source.job;
+  const std::string reader = reader_version(*services.jobs.catalog().get());
+  Receipt receipt = [&](const IngestStream& stream, std::size_t opened) {
+    return receipt_for(stream, job, opened, reader);
   };
   co_return co_await take_body(std::get<IngestParameters>(std::move(parameters)), services,
                                exchange, std::move(receipt));

@@ -28,6 +28,9 @@ struct Exchange {
 
 boost::asio::awaitable<Response> ingest(const Request& request, Services& services,
                                         Exchange& exchange);
+boost::asio::awaitable<Response> ingest_read(const Request& request, Services& services,
+                                             Exchange& exchange);
+Response show_reading(const Request& request, Services& services);
 boost::asio::awaitable<Response> upload_journal(const Request& request, Services& services,
                                                 Exchange& exchange);
 boost::asio::awaitable<Response> push_objects(const Request& request, Services& services,

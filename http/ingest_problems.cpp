@@ -42,6 +42,20 @@ Problem tells_too_much(std::uint64_t bytes, std::uint64_t weight) {
                                 bytes, weight - 1)};
 }
 
+Problem block_problem(const Error& error, std::uint64_t next_offset) {
+  switch (error.kind) {
+    case Error::Kind::conflict:
+      return {.status = 412, .detail = error.message, .next_offset = next_offset};
+    case Error::Kind::too_large:
+      return {.status = 413, .detail = error.message, .next_offset = next_offset};
+    default:
+      return {
+          .status = 415,
+          .detail = fmt::format("{}; send the lines themselves to /api/v1/ingest", error.message),
+          .next_offset = next_offset};
+  }
+}
+
 std::optional<Problem> set_aside_problem(const LiveJobs& jobs, const std::string& job) {
   const auto why = jobs.known_as_set_aside(job);
   if (!why) return std::nullopt;

@@ -24,6 +24,10 @@ Problem store_problem(const std::exception_ptr& failure);
 std::uint64_t most_weight_of(std::uint64_t bytes);
 Problem tells_too_much(std::uint64_t bytes, std::uint64_t weight);
 
+// Why a block is not taken, for a body of blocks: 412 if it has to be read again from next_offset,
+// 415 if the sender has to send lines instead, 413 if it says too much.
+Problem block_problem(const Error& error, std::uint64_t next_offset);
+
 // The problem to answer if the job is set aside: it takes no more logs.
 std::optional<Problem> set_aside_problem(const LiveJobs& jobs, const std::string& job);
 

@@ -71,7 +71,7 @@ Problem IngestStream::holds_too_much() {
 }
 
 void IngestStream::tell_held() {
-  held_.hold(head_.size() + (file_ ? file_->held_bytes() : 0), steady_now());
+  held_.hold(head_.size() + blocks_.held_bytes() + (file_ ? file_->held_bytes() : 0), steady_now());
 }
 
 bool IngestStream::may_hold_more() { return held_.may_grow(steady_now()); }
@@ -211,8 +211,11 @@ void IngestStream::open_file(const std::string& name) {
 void IngestStream::start_file(std::shared_ptr<SourceLease> lease) {
   Source source = parameters_.source;
   source.name = lease->name();
-  file_.emplace(std::move(source), BodyStart{.offset = parameters_.offset}, services_.store,
-                services_.jobs, tracker_, std::move(lease), parameters_.boot_time);
+  file_.emplace(std::move(source),
+                BodyStart{.offset = parameters_.offset,
+                          .is_read = parameters_.is_read,
+                          .whatever_came_before = parameters_.whatever_came_before},
+                services_.store, services_.jobs, tracker_, std::move(lease), parameters_.boot_time);
 }
 
 void IngestStream::choose_source() {
@@ -228,12 +231,33 @@ void IngestStream::choose_source() {
   head_.clear();
 }
 
+void IngestStream::take_blocks(std::string_view piece) {
+  if (!file_) return;
+  const std::uint64_t most = most_weight_of(fed_);
+  file_->limit_weight(most - std::min(weight_, most));
+  keep_block(blocks_.feed(piece, [&](std::string_view block) { return file_->take_block(block); }));
+}
+
+// Returns whether all blocks were taken.
+bool IngestStream::end_blocks(bool complete) {
+  if (complete && !blocks_.at_end())
+    keep_block(Error{Error::Kind::invalid_input, "the body breaks off within a block"});
+  complete = complete && !problem_;
+  keep_block(file_->end_blocks(complete));
+  return complete && !problem_;
+}
+
+void IngestStream::keep_block(const Result<void>& outcome) {
+  if (!outcome && !problem_) problem_ = block_problem(outcome.error(), file_->next_offset());
+}
+
 void IngestStream::end_file(bool complete) {
   if (std::exchange(choosing_, false) && complete) choose_source();
   const auto unreadable = std::exchange(unreadable_, std::nullopt);
   if (!file_) return;
   if (unreadable) file_->refuse(unreadable->bytes, unreadable->hint);
   // An archive holds whole files.
+  if (parameters_.is_read) complete = end_blocks(complete);
   const bool archived = several_ && !multipart_ && name_ != source();
   file_->end(complete, complete && (parameters_.final || archived));
   if (file_->lease_lost() && !problem_) problem_ = taken_over();
@@ -260,6 +284,7 @@ bool IngestStream::wants_more() {
 void IngestStream::bytes(std::string_view piece) {
   if (problem_) return;
   produced_ += piece.size();
+  if (parameters_.is_read) return take_blocks(piece);
   if (file_) file_->feed(piece);
   if (!choosing_) return;
   head_ += piece;

@@ -14,6 +14,7 @@
 #include "http/multipart.h"
 #include "http/problem.h"
 #include "http/threads.h"
+#include "ingest/block_frames.h"
 #include "ingest/file_names.h"
 #include "ingest/unpack.h"
 #include "service/commit_tracker.h"
@@ -30,6 +31,10 @@ struct IngestParameters {
   std::optional<Timestamp> boot_time;  // of the host whose kernel log this is
   Encoding encoding = Encoding::detect;
   std::optional<std::string> boundary;  // of multipart/form-data
+  // The body holds blocks that the sender's reader made (ingest/block_frames.h). Needs an offset
+  // and a source.
+  bool is_read = false;
+  bool whatever_came_before = false;  // see BodyStart
 };
 
 class IngestStream : FileVisitor, PartVisitor {
@@ -87,6 +92,9 @@ class IngestStream : FileVisitor, PartVisitor {
   static Problem holds_too_much();
   void start_file(std::shared_ptr<SourceLease> lease);
   void choose_source();
+  void take_blocks(std::string_view piece);
+  bool end_blocks(bool complete);
+  void keep_block(const Result<void>& outcome);
   void end_file(bool complete);
   void keep(const Result<void>& outcome);
   void tell_held();
@@ -108,6 +116,7 @@ class IngestStream : FileVisitor, PartVisitor {
   std::optional<MultipartParser> multipart_;
   std::optional<Unpacker> unpacker_;
   std::optional<FileStream> file_;
+  BlockFrames blocks_;
   struct Unreadable {
     std::uint64_t bytes;
     std::string hint;

@@ -125,6 +125,8 @@ std::string_view reason_of(unsigned status) {
       return "Request Timeout";
     case 409:
       return "Conflict";
+    case 412:
+      return "Precondition Failed";
     case 413:
       return "Content Too Large";
     case 414:

@@ -123,6 +123,10 @@ std::vector<Refusal> refusals_of(const Route& route) {
         {"409",
          "offset leaves a gap, another sender took over the source, or the job is set aside."});
   }
+  if (route.method == "PUT" && route.pattern == "/api/v1/ingest/read") {
+    refusals.push_back({"412", "The blocks do not follow what the server holds of the source."});
+    refusals.push_back({"415", "The server cannot take what this reader read; send lines."});
+  }
   if (takes_logs(route) || !route.body_schema.empty()) {
     refusals.push_back({"413", "The body, or what it unpacks to, is too large."});
   }

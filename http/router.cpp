@@ -48,6 +48,30 @@ const std::vector<Parameter> kIngestQuery{
      "or seconds since 1970 (btime in /proc/stat)."},
 };
 
+const std::vector<Parameter> kReadQuery{
+    kJob,
+    kIngestQuery[1],
+    kIngestQuery[2],
+    {"source", "string", "Name of the stream.", {}, {}, {}, Needed::always},
+    {"offset",
+     "integer",
+     "Where in the source the first block begins; what is held already is skipped.",
+     {},
+     0,
+     {},
+     Needed::always},
+    {"reader",
+     "string",
+     "The version of the reader that made the blocks.",
+     {},
+     {},
+     {},
+     Needed::always},
+    {"whatever_came_before", "boolean",
+     "true: the sender cannot read its log again, although its reader was behind other lines than "
+     "the server holds."},
+};
+
 constexpr Scopes kAnybody;
 constexpr Scopes kSenders{Scope::ingest};
 constexpr Scopes kReaders{Scope::read};
@@ -105,6 +129,15 @@ const std::vector<Route> kRoutes{
      "arrive. Answers when all is durable.",
      kIngestQuery},
     {"PUT", "/api/v1/ingest", kSenders, ingest, "The same as POST.", kIngestQuery},
+    {"GET",
+     "/api/v1/ingest/read",
+     kSenders,
+     show_reading,
+     "For agents that read logs themselves: the server's reader, and where it stands in a source.",
+     {kJob, {"source", "string", "Name of the stream.", {}, {}, {}, Needed::always}}},
+    {"PUT", "/api/v1/ingest/read", kSenders, ingest_read,
+     "For agents: takes what their reader made of a log's lines, instead of the lines.",
+     kReadQuery},
     {"GET",
      "/api/v1/jobs",
      kReaders,

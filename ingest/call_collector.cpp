@@ -6,9 +6,6 @@
 namespace faultline {
 namespace {
 
-// Evidence is shown to people; the rest of a longer line tells them nothing.
-constexpr std::size_t kMaxTextBytes = 4096;
-
 std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
   std::uint64_t x = (a ^ (b + 0x9e3779b97f4a7c15U + (a << 6) + (a >> 2))) * 0xff51afd7ed558ccdU;
   return x ^ (x >> 32);
@@ -35,7 +32,7 @@ std::uint32_t milliseconds_into(const CallRun& run, const EventTime& time) {
 
 std::string_view evidence_text(std::string_view line) {
   while (!line.empty() && (line.back() == '\r' || line.back() == '\n')) line.remove_suffix(1);
-  return line.substr(0, kMaxTextBytes);
+  return line.substr(0, kMaxEvidenceBytes);
 }
 
 void IndexTable::grow() {

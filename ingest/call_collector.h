@@ -2,6 +2,7 @@
 // look-ups and no allocation.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -56,6 +57,9 @@ struct LinePlace {
   std::uint64_t offset = 0;
   std::string_view text;
 };
+
+// Evidence is shown to people; the rest of a longer line tells them nothing.
+inline constexpr std::size_t kMaxEvidenceBytes = 4096;
 
 // A line as it is kept for display: without its newline, and cut to a limit.
 std::string_view evidence_text(std::string_view line);

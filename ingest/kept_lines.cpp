@@ -41,7 +41,7 @@ LineSpan read_span(ByteReader& in) {
   return {.lines = lines, .bytes = in.number()};
 }
 
-Timestamp read_time(ByteReader& in) {
+Timestamp read_timestamp(ByteReader& in) {
   return Timestamp(std::chrono::microseconds(in.signed_number()));
 }
 
@@ -64,11 +64,11 @@ void visit_next(ByteReader& in, KeptLinesVisitor& visitor) {
     case Mark::passed:
       return visitor.passed(read_span(in));
     case Mark::body:
-      return visitor.begin_body(read_time(in));
+      return visitor.begin_body(read_timestamp(in));
     case Mark::file:
       return visitor.begin_file();
     case Mark::boot_time:
-      return visitor.set_boot_time(read_time(in));
+      return visitor.set_boot_time(read_timestamp(in));
     case Mark::settle:
       return visitor.settle();
     case Mark::finish:

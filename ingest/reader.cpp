@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "ingest/block_check.h"
 #include "ingest/dump_body.h"
 #include "ingest/line_reader.h"
 #include "ingest/source_keeper.h"
@@ -52,7 +53,23 @@ std::uint64_t read_length(std::string_view bytes) {
   return length;
 }
 
+// Takes the part with these flags from the front of the carry; empty: there is none.
+std::string_view take_front(std::string_view& carry, unsigned char flags) {
+  if (carry.size() < 9 || static_cast<unsigned char>(carry[0]) != flags) return {};
+  const std::string_view alone = carry.substr(9, read_length(carry.substr(1)));
+  carry.remove_prefix(9 + alone.size());
+  return alone;
+}
+
 }  // namespace
+
+// In the order of Reader::Impl::restore().
+bool carries_only_lines(std::string_view carry) {
+  for (const unsigned char part : {kUnread, kInSecret, kLastLine, kRows}) take_front(carry, part);
+  if (carry.size() < 9) return true;
+  const auto flags = static_cast<unsigned char>(carry[0]);
+  return (flags & (kInDump | kPassingOver | kInDocument)) == 0;
+}
 
 class Reader::Impl {
  public:
@@ -80,6 +97,7 @@ class Reader::Impl {
   bool has_kept_only_calls() const { return keeper_ && keeper_->has_only_calls(); }
 
   void read_lines_only() { lines_only_ = true; }
+  bool reads_lines() const { return !at_beginning_; }
 
   void pass_calls(LineSpan calls) {
     line_reader_.pass_calls(calls.lines);
@@ -319,14 +337,6 @@ class Reader::Impl {
     const LineReader::Memory memory = line_reader_.save();
     other.restore(memory);
     return other.read({lines_ + 1, line_start_, tail_}, LineEnd::missing, false).told;
-  }
-
-  // Takes the part with these flags from the front of the carry; empty: there is none.
-  static std::string_view take_front(std::string_view& carry, unsigned char flags) {
-    if (carry.size() < 9 || static_cast<unsigned char>(carry[0]) != flags) return {};
-    const std::string_view alone = carry.substr(9, read_length(carry.substr(1)));
-    carry.remove_prefix(9 + alone.size());
-    return alone;
   }
 
   void restore(std::string_view carry) {
@@ -615,6 +625,7 @@ void Reader::keep_lines() { impl_->keep_lines(); }
 bool Reader::keeps_lines() const { return impl_->keeps_lines(); }
 std::string Reader::take_kept_lines() { return impl_->take_kept_lines(); }
 bool Reader::has_kept_only_calls() const { return impl_->has_kept_only_calls(); }
+bool Reader::reads_lines() const { return impl_->reads_lines(); }
 bool Reader::is_within_a_line() const { return impl_->is_within_a_line(); }
 void Reader::read_lines_only() { impl_->read_lines_only(); }
 void Reader::pass_calls(LineSpan calls) { impl_->pass_calls(calls); }

@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "ingest/kept_lines.h"
-#include "ingest/noteworthy.h"
 #include "model/batch.h"
+#include "model/noteworthy.h"
 #include "model/time.h"
 
 namespace faultline {
@@ -74,6 +74,9 @@ class Reader {
   // Feeds a whole line, without its newline, whose secrets are hidden. `bytes`: its original length
   // with the newline.
   void feed_hidden_line(std::string_view line, std::uint64_t bytes);
+
+  // What was fed last was read as lines: it is no dump and no trace, nor may it become one.
+  bool reads_lines() const;
 
   // Bytes fed since the last take(), as a measure of when to take.
   std::uint64_t pending_bytes() const;

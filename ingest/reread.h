@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "ingest/kept_lines.h"
-#include "ingest/noteworthy.h"
 #include "ingest/reader.h"
 #include "model/batch.h"
+#include "model/noteworthy.h"
 #include "model/result.h"
 
 namespace faultline {

@@ -7,9 +7,9 @@
 #include <string>
 #include <string_view>
 
-#include "ingest/noteworthy.h"
 #include "ingest/unwrap.h"
 #include "model/facts/remark.h"
+#include "model/noteworthy.h"
 #include "parsers/nccl/nccl_line.h"
 
 namespace faultline {

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "ingest/noteworthy.h"
+#include "model/noteworthy.h"
 #include "rules/knowledge/live_catalog.h"
 
 namespace faultline {

@@ -1,9 +1,10 @@
 #include "service/file_stream.h"
 
 #include <algorithm>
-#include <new>
 #include <utility>
 
+#include "ingest/block_bytes.h"
+#include "ingest/block_check.h"
 #include "model/event_weight.h"
 #include "model/refusals.h"
 #include "service/asked_lines.h"
@@ -12,21 +13,6 @@
 
 namespace faultline {
 namespace {
-
-// A body's first blocks are short, so that two files that only begin alike are told apart early;
-// then they grow until a commit is worth its overhead.
-constexpr std::size_t kFirstBlockBytes = std::size_t{4} << 10;
-constexpr std::size_t kBlockGrowth = 4;
-// A block ends early if its events weigh more than this; checked after every kFedAtOnce bytes.
-constexpr std::uint64_t kMostWeightOfABlock = 8192;
-constexpr std::size_t kFedAtOnce = std::size_t{64} << 10;
-
-// Whether the batch says anything. Of a final body, even an empty batch is committed: it may end a
-// source that another body filled.
-bool worth_committing(const Batch& batch) {
-  return batch.to_offset > batch.from_offset || batch.lines > 0 || batch.facts() > 0 ||
-         batch.end != SourceEnd::open;
-}
 
 void count(FileReceipt& receipt, const Batch& batch) {
   receipt.lines += batch.lines;
@@ -37,6 +23,12 @@ void count(FileReceipt& receipt, const Batch& batch) {
   constexpr std::size_t kMostRefusals = 8;
   for (std::string& why : refusals_in(batch))
     if (receipt.refused.size() < kMostRefusals) receipt.refused.push_back(std::move(why));
+}
+
+std::uint64_t weight_of(const std::vector<Event>& events) {
+  std::uint64_t weight = 0;
+  for (const Event& event : events) weight += weight_of(event);
+  return weight;
 }
 
 void take_off(std::uint64_t& count, std::uint64_t told) { count -= std::min(count, told); }
@@ -54,61 +46,7 @@ void uncount(FileReceipt& receipt, const FileReceipt& told) {
   }
 }
 
-XXH3_state_t* new_state() {
-  XXH3_state_t* state = XXH3_createState();
-  if (state == nullptr) throw std::bad_alloc();
-  XXH3_64bits_reset(state);
-  return state;
-}
-
-void append_head(std::string& head, std::string_view bytes) {
-  head.append(bytes.substr(0, kHeadBytes - std::min(kHeadBytes, head.size())));
-}
-
 }  // namespace
-
-BlockDigest::BlockDigest() : all_(new_state()), lines_(new_state()), tail_(new_state()) {}
-
-BlockDigest::~BlockDigest() {
-  XXH3_freeState(all_);
-  XXH3_freeState(lines_);
-  XXH3_freeState(tail_);
-}
-
-void BlockDigest::add(std::string_view bytes) {
-  append_head(head_, bytes);
-  all_bytes_ += bytes.size();
-  const std::size_t newline = bytes.rfind('\n');
-  if (newline != std::string_view::npos) {
-    const std::string_view lines = bytes.substr(0, newline + 1);
-    bytes.remove_prefix(newline + 1);
-    XXH3_64bits_update(all_, lines.data(), lines.size());
-    XXH3_copyState(lines_, all_);
-    XXH3_64bits_reset(tail_);
-    tail_bytes_ = 0;
-    tail_head_.clear();
-  }
-  XXH3_64bits_update(all_, bytes.data(), bytes.size());
-  XXH3_64bits_update(tail_, bytes.data(), bytes.size());
-  tail_bytes_ += bytes.size();
-  append_head(tail_head_, bytes);
-}
-
-void BlockDigest::cut(bool everything, Fingerprint& fingerprint) {
-  const std::uint64_t bytes = everything ? all_bytes_ : whole_line_bytes();
-  fingerprint.digest = XXH3_64bits_digest(everything ? all_ : lines_);
-  fingerprint.head_digest = digest_of(std::string_view(head_).substr(
-      0, static_cast<std::size_t>(std::min<std::uint64_t>(bytes, kHeadBytes))));
-  if (everything) {
-    XXH3_64bits_reset(tail_);
-    tail_bytes_ = 0;
-    tail_head_.clear();
-  }
-  XXH3_copyState(all_, tail_);
-  XXH3_64bits_reset(lines_);
-  all_bytes_ = tail_bytes_;
-  head_ = tail_head_;
-}
 
 FileStream::FileStream(Source source, BodyStart start, Store& store, LiveJobs& jobs,
                        std::shared_ptr<CommitTracker> tracker, std::shared_ptr<SourceLease> lease,
@@ -118,8 +56,7 @@ FileStream::FileStream(Source source, BodyStart start, Store& store, LiveJobs& j
       boot_time_(boot_time),
       jobs_(jobs),
       tracker_(std::move(tracker)),
-      lease_(std::move(lease)),
-      block_target_(kFirstBlockBytes) {
+      lease_(std::move(lease)) {
   receipt_.source = source_.name;
   const std::optional<StoredSource> known = jobs.settled_source(source_.job, source_.name);
   if (known) {
@@ -145,11 +82,11 @@ FileStream::FileStream(Source source, BodyStart start, Store& store, LiveJobs& j
 }
 
 std::size_t FileStream::held_bytes() const {
-  return position_.carry.size() + (reader_ ? reader_->held_bytes() : 0) +
+  return position_.carry.size() + (blocks_ ? blocks_->reader().held_bytes() : 0) +
          (filter_ ? filter_->held_bytes() : 0);
 }
 
-bool FileStream::pending() const { return block_.whole_line_bytes() > 0; }
+bool FileStream::pending() const { return blocks_ && blocks_->pending(); }
 
 bool FileStream::says_nothing() const {
   constexpr std::uint64_t kMostLines = 20'000'000;
@@ -199,6 +136,49 @@ std::size_t FileStream::pushed_before(std::string_view body) {
   return known == body.size() || goes_on ? known : 0;
 }
 
+Result<void> FileStream::take_block(std::string_view block) {
+  lease_->touch(steady_now());
+  const Result<void> committed = commit_held_block(true);
+  if (committed) held_block_ = block;
+  return committed;
+}
+
+Result<void> FileStream::end_blocks(bool complete) { return commit_held_block(!complete); }
+
+// Nothing in the block but what it says of its lines is believed: the source, its place in it and
+// the time are ours.
+Result<void> FileStream::commit_held_block(bool more_follows) {
+  if (!held_block_) return {};
+  Result<SentBlock> sent = read_block(*held_block_);
+  held_block_.reset();
+  if (!sent) return sent.error();
+  ReadBlock& block = sent->block;
+  const std::uint64_t bytes = block.batch.to_offset;
+  receipt_.bytes += bytes;
+  const std::uint64_t held = std::min(skip_, bytes);
+  skip_ -= held;
+  receipt_.duplicate_bytes += held;
+  if (held == bytes) return {};
+  const bool follows =
+      held == 0 && sent->begins_at == mark_of_state(position_.lines, position_.carry);
+  if (!follows && !start_.whatever_came_before)
+    return Error{Error::Kind::conflict,
+                 "the block was read behind other lines than the server holds; read the log again "
+                 "from next_offset"};
+  move_block(block, position_.offset - held, position_.lines);
+  if (!is_within_its_source(block))
+    return Error{Error::Kind::invalid_input, "the block tells of lines before its source"};
+  if (!follows) leave_out_before(block, position_.offset);
+  if (more_follows) block.batch.end = SourceEnd::open;
+  if (!jobs_.keeps_lines()) block.keeps_lines = false;
+  if (!block.keeps_lines) block.kept_lines.clear();
+  if (weight_ + weight_of(block.batch.events) > most_weight_)
+    return Error{Error::Kind::too_large, "the block tells of more than so few bytes may"};
+  told_end_ = !more_follows;
+  commit(std::move(block), false);
+  return {};
+}
+
 void FileStream::refuse(std::uint64_t bytes, std::string_view hint) {
   receipt_.bytes += bytes;
   receipt_.hints.emplace_back(hint);
@@ -208,50 +188,38 @@ void FileStream::refuse(std::uint64_t bytes, std::string_view hint) {
 void FileStream::open_reader() {
   if (filter_) starts_body_ = !filter_->continues_source();
   begin_reader();
-  if (starts_body_ && position_.offset > 0 && !start_.appends) reader_->begin_file();
+  if (starts_body_ && position_.offset > 0 && !start_.appends) blocks_->reader().begin_file();
 }
 
 void FileStream::begin_reader() {
-  reader_.emplace(Cursor{position_.offset, position_.lines, position_.carry}, utc_now(),
-                  std::make_shared<const AskedLines>(jobs_.catalog()));
-  if (tells_rest()) count(told_before_, reader_->rest());
-  if (jobs_.keeps_lines()) reader_->keep_lines();
-  if (boot_time_) reader_->set_boot_time(*boot_time_);
+  const Cursor cursor{position_.offset, position_.lines, position_.carry};
+  blocks_.emplace(cursor, utc_now(), std::make_shared<const AskedLines>(jobs_.catalog()));
+  Reader& reader = blocks_->reader();
+  if (tells_rest()) count(told_before_, reader.rest());
+  if (jobs_.keeps_lines()) reader.keep_lines();
+  if (boot_time_) reader.set_boot_time(*boot_time_);
 }
 
-// A block ends with a line, and is cut when it has reached its target size. If its first line is
-// longer than that, it is cut at the end of this line. See kMaxBlockBytes.
 void FileStream::read(std::string_view bytes) {
   if (recent_) recent_->add(bytes);
   while (!bytes.empty() && !too_heavy()) {
-    if (!reader_) open_reader();
-    std::size_t length = std::min(bytes.size(), kFedAtOnce);
-    if (block_.bytes() < block_target_)
-      length = std::min(length, static_cast<std::size_t>(block_target_ - block_.bytes()));
-    else
-      length = std::min(length, bytes.find('\n') + 1);  // no newline: npos + 1 is 0, fixed below
-    if (length == 0) length = std::min(bytes.size(), kFedAtOnce);
-    const std::string_view piece = bytes.substr(0, length);
-    bytes.remove_prefix(length);
-    block_.add(piece);
-    reader_->feed(piece);
-    const bool is_full =
-        block_.bytes() >= block_target_ || reader_->pending_weight() >= kMostWeightOfABlock;
-    if (is_full && block_.whole_line_bytes() > 0) commit_block(false, false);
+    if (!blocks_) open_reader();
+    bytes.remove_prefix(blocks_->feed(bytes));
+    if (blocks_->is_full()) commit_block(false, false);
   }
 }
 
 void FileStream::flush(bool for_long) {
   if (filter_) read(filter_->settle(for_long));
   if (!pending()) return;
-  reader_->settle();
+  blocks_->reader().settle();
   commit_block(false, false);
 }
 
 void FileStream::end(bool complete, bool final) {
   if (unreadable_) return;
   end_source(complete, final);
-  add_hints(final);
+  if (!start_.is_read) add_hints(final);  // they are about bytes
 }
 
 void FileStream::end_source(bool complete, bool final) {
@@ -260,19 +228,20 @@ void FileStream::end_source(bool complete, bool final) {
   if (complete && (final || receipt_.duplicate_bytes < receipt_.bytes))
     jobs_.open_sources().body_ended(source_.job, source_.name, steady_now(),
                                     start_.offset.has_value() || start_.appends, final);
+  if (told_end_ && !final) return;
   // All bytes may have been held already, but not yet the end of the source.
   const bool nothing_to_end =
       position_.offset == 0 || jobs_.source_ended(source_.job, source_.name);
-  if (!reader_ && !final && nothing_to_end) return;
+  if (!blocks_ && !final && nothing_to_end) return;
   if (complete) {
-    if (!reader_) begin_reader();
+    if (!blocks_) begin_reader();
     if (final)
-      reader_->close();
+      blocks_->reader().close();
     else
-      reader_->finish();
+      blocks_->reader().finish();
     commit_block(true, final);
     // Finding the rest may cost reading it. Hints need it only if nothing was recognized.
-    if (tells_rest() || receipt_.recognized == 0) rest_ = reader_->rest();
+    if (tells_rest() || receipt_.recognized == 0) rest_ = blocks_->reader().rest();
   } else if (pending()) {
     commit_block(false, false);
   }
@@ -291,24 +260,19 @@ void FileStream::add_hints(bool final) {
 }
 
 void FileStream::commit_block(bool everything, bool final) {
-  // A fingerprint covers exactly what its batch holds. Inside a dump or a trace the reader holds
-  // bytes back until the end.
-  const bool fits = reader_->pending_bytes() == block_.whole_line_bytes();
-  if (!everything && !fits && block_.bytes() < kMostHeldBytes) return;
-  Commit commit = take_commit(*reader_, source_, position_.carry);
-  if (!final && !worth_committing(commit.batch)) return;
-  commit.fingerprint.from_offset = commit.batch.from_offset;
-  commit.fingerprint.to_offset = commit.batch.to_offset;
+  if (std::optional<ReadBlock> block = blocks_->take(everything, final))
+    commit(std::move(*block), final);
+}
+
+void FileStream::commit(ReadBlock block, bool final) {
+  Commit commit = commit_of(std::move(block), source_);
   commit.fingerprint.starts_body = std::exchange(starts_body_, false);
-  block_.cut(everything, commit.fingerprint);
   if (recent_) commit.position.recent = recent_->saved(commit.position.offset);
   commit.complete = final;
   commit.received = utc_now();
   count(receipt_, commit.batch);
-  std::uint64_t weight = 0;
-  for (const Event& event : commit.batch.events) weight += weight_of(event);
+  const std::uint64_t weight = weight_of(commit.batch.events);
   weight_ += weight;
-  block_target_ = std::min(block_target_ * kBlockGrowth, kMaxBlockBytes);
 
   const SourcePosition after = commit.position;
   tracker_->wait_for_room();

@@ -1,8 +1,6 @@
 // FileStream: turns the bytes that one body brings for one source into durable batches.
 #pragma once
 
-#include <xxhash.h>
-
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -12,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "ingest/block_reader.h"
 #include "ingest/hints.h"
-#include "ingest/reader.h"
 #include "service/commit_tracker.h"
 #include "service/live_jobs.h"
 #include "service/recent_lines.h"
@@ -39,35 +37,6 @@ struct FileReceipt {
   std::optional<Fingerprint> last_block;
 };
 
-// The digest of a block, which ends with its last whole line, although lines come in pieces.
-class BlockDigest {
- public:
-  BlockDigest();
-  ~BlockDigest();
-  BlockDigest(const BlockDigest&) = delete;
-  BlockDigest& operator=(const BlockDigest&) = delete;
-
-  void add(std::string_view bytes);
-
-  std::uint64_t bytes() const { return all_bytes_; }
-  std::uint64_t whole_line_bytes() const { return all_bytes_ - tail_bytes_; }
-
-  // Fills in the digests of the whole lines (or of everything) and begins the next block after
-  // them.
-  void cut(bool everything, Fingerprint& fingerprint);
-
- private:
-  // XXH3 cannot go back, so there are three states: of all bytes, of the bytes up to the last
-  // newline, and of the unfinished line, with which the next block begins.
-  XXH3_state_t* all_;
-  XXH3_state_t* lines_;
-  XXH3_state_t* tail_;
-  std::uint64_t all_bytes_ = 0;
-  std::uint64_t tail_bytes_ = 0;
-  std::string head_;       // first kHeadBytes of the block
-  std::string tail_head_;  // first kHeadBytes of the unfinished line
-};
-
 // Where the bytes of a body belong in their source.
 struct BodyStart {
   std::optional<std::uint64_t> offset;  // where they begin, if the sender said it
@@ -75,6 +44,11 @@ struct BodyStart {
   // in whole lines. They count as sent again if the body is one of the last kComparedBodies, or by
   // RecentLines. Feed the body as one piece.
   bool appends = false;
+  // It brings blocks that the sender's reader made, and no bytes of the log.
+  bool is_read = false;
+  // These blocks are taken even if that reader remembers other lines than the server holds: the
+  // sender does not have the lines any more.
+  bool whatever_came_before = false;
 };
 inline constexpr std::size_t kComparedBodies = 256;
 
@@ -89,6 +63,13 @@ class FileStream {
   bool offset_fits() const { return !start_.offset || *start_.offset <= position_.offset; }
 
   void feed(std::string_view bytes);
+
+  // The next block of a body that is read already (ingest/block_bytes.h). What is held is skipped.
+  // invalid_input: it cannot be read; conflict: it does not follow what is held, and the sender
+  // has to read its log again from next_offset(). Then nothing may follow but end().
+  Result<void> take_block(std::string_view block);
+  // No more blocks come. Call it before end().
+  Result<void> end_blocks(bool complete);
 
   // The body cannot be read; `hint` says why. Nothing is kept, and the source stays as it was. Only
   // end() may follow.
@@ -120,6 +101,8 @@ class FileStream {
   void open_reader();
   void begin_reader();
   void commit_block(bool everything, bool final);
+  Result<void> commit_held_block(bool more_follows);
+  void commit(ReadBlock block, bool final);
   void end_source(bool complete, bool final);
   void add_hints(bool final);
 
@@ -134,9 +117,10 @@ class FileStream {
   std::uint64_t skip_ = 0;  // bytes of the body that the sender's offset says are held
   std::optional<ResendFilter> filter_;
   std::optional<RecentLines> recent_;  // of a source that is appended to
-  std::optional<Reader> reader_;
-  BlockDigest block_;
-  std::size_t block_target_;
+  std::optional<BlockReader> blocks_;
+  std::optional<std::string>
+      held_block_;         // whether it is the last is known only when the next comes
+  bool told_end_ = false;  // the last block says how the source stands
   bool starts_body_ = true;
   BodyLook look_;
   bool unreadable_ = false;

@@ -63,8 +63,13 @@ void Metrics::count_batch(const Batch& batch, std::size_t kept_lines) {
   recognized_ += batch.recognized;
   skipped_ += batch.skipped;
   facts_ += batch.facts();
+  // An agent that reads logs itself could make up names without end.
+  constexpr std::size_t kMostDialects = 256;
   const std::lock_guard lock(mutex_);
-  for (const auto& [dialect, lines] : batch.dialects) dialects_[dialect] += lines;
+  for (const auto& [dialect, lines] : batch.dialects) {
+    const bool is_told = dialects_.size() < kMostDialects || dialects_.contains(dialect);
+    dialects_[is_told ? dialect : "others"] += lines;
+  }
 }
 
 void Metrics::count_commit(std::chrono::nanoseconds duration, bool failed) {

@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "ingest/noteworthy.h"
+#include "model/noteworthy.h"
 #include "store/store.h"
 
 namespace faultline {

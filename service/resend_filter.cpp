@@ -1,7 +1,5 @@
 #include "service/resend_filter.h"
 
-#include <xxhash.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -13,8 +11,6 @@ std::size_t size_of(const HeldBlock& block) {
 }
 
 }  // namespace
-
-std::uint64_t digest_of(std::string_view bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }
 
 HeldBlocks held_blocks(Store& store, const std::string& job, const std::string& source,
                        std::size_t bodies) {

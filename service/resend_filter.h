@@ -16,19 +16,10 @@
 #include <string_view>
 #include <vector>
 
+#include "ingest/block_reader.h"
 #include "store/store.h"
 
 namespace faultline {
-
-// A block is cut before it exceeds this. If its first line is longer, that line alone is the block,
-// and no reader keeps any of it (Reader::kMaxLineBytes).
-inline constexpr std::size_t kMaxBlockBytes = std::size_t{1} << 20;
-// Of a body that means nothing in part, such as a trace. A larger body is taken for new.
-inline constexpr std::size_t kMostHeldBytes = std::size_t{64} << 20;
-// Fingerprint::head_digest covers at most this many.
-inline constexpr std::size_t kHeadBytes = 256;
-
-std::uint64_t digest_of(std::string_view bytes);
 
 // The blocks that a source holds, read from the store as needed.
 struct HeldBlocks {

@@ -25,6 +25,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kAtOnce = std::size_t{1} << 20;
+// In memory, of logs of which the server is asked where its reader stands.
+constexpr std::size_t kMostHeld = std::size_t{8} << 20;
 constexpr std::size_t kMostLogs = 4096;
 constexpr std::size_t kMostFound = 100'000;
 constexpr std::chrono::milliseconds kBetweenRounds{100};
@@ -84,8 +86,10 @@ ShipAgent::ShipAgent(ShipSettings settings)
         if (!lock) throw std::runtime_error(lock.error().message);
         return std::move(*lock);
       }()),
+      own_reader_(settings_.follow && !settings_.raw ? std::make_unique<const OwnReader>()
+                                                     : nullptr),
       spool_(settings_.state, settings_.spool),
-      sender_(settings_.server, spool_) {
+      sender_(settings_.server, spool_, own_reader_ ? own_reader_->version() : "") {
   for (ReaderState& reader : read_state(settings_.state)) {
     std::string path = reader.path;
     saved_.emplace(std::move(path), std::move(reader));
@@ -117,8 +121,10 @@ void ShipAgent::open_log(const std::string& path, ReaderState saved, std::uint64
   if (settings_.since.count() > 0) follow.not_before = seconds_ago(settings_.since);
   auto log = std::make_unique<FollowedLog>(std::move(saved), start, std::move(follow));
   Entry& entry = entries_[path];
+  if (entry.reader != nullptr) pass_on_held(entry);  // to where it belongs
   entry.log = log.get();
   entry.reader = std::move(log);
+  entry.memory = {};
 }
 
 // stdin and the kernel's messages.
@@ -282,6 +288,20 @@ void ShipAgent::heard(const ServerNews& news) {
     sender_.trust(news.target);
     return spool_.hold(news.target, {});
   }
+  using Kind = ServerNews::Kind;
+  if (news.kind == Kind::stands) {
+    if (found != entries_.end()) found->second.memory.answer(news.cursor, Clock::now());
+    return;
+  }
+  // The places of all that was taken are about to change.
+  if (news.kind != Kind::acknowledged && found != entries_.end()) {
+    found->second.memory.forget();
+    pass_on_held(found->second);
+  }
+  if (news.kind == Kind::stands_elsewhere || news.kind == Kind::takes_no_blocks) {
+    if (found == entries_.end()) return heard_of_unread(news.target.source, nullptr, news);
+    return heard_of_unread(found->first, &found->second, news);
+  }
   if (found == entries_.end()) {
     // Its log is gone; the server gets what there is of it.
     if (news.kind != ServerNews::Kind::acknowledged)
@@ -302,7 +322,29 @@ void ShipAgent::heard(const ServerNews& news) {
     case ServerNews::Kind::has_more:
       put_taken();
       return heard_of_more(path, entry, news);
+    default:
+      return;
   }
+}
+
+// What we read of a log does not help the server. It gets the lines, as long as files hold them.
+void ShipAgent::heard_of_unread(const std::string& name, Entry* entry, const ServerNews& news) {
+  put_taken();
+  if (entry != nullptr) {
+    if (entry->reader->rewind(news.offset)) return spool_.drop(news.target);
+  }
+  if (news.kind == ServerNews::Kind::stands_elsewhere) {
+    sender_.insist(news.target);
+    return spool_.hold(news.target, {});
+  }
+  say(LogLevel::error, "ship",
+      fmt::format(
+          "{}: the server cannot take what was read here from byte {} on, and no file holds "
+          "it any more; it is lost",
+          name, news.offset));
+  const std::uint64_t end =
+      spool_.move(news.target, news.target, news.offset, Spool::Blocks::forgotten);
+  if (entry != nullptr) entry->reader->go_on_at(end);
 }
 
 // The server has bytes of a source of this name, although we never sent any.
@@ -324,9 +366,59 @@ void ShipAgent::heard_of_more(const std::string& path, Entry& entry, const Serve
   entry.reader->go_on_at(spool_.move(news.target, other, 0));
 }
 
+void ShipAgent::pass_on(Entry& entry) {
+  if (!entry.held.empty() && !waits_for_server(entry)) pass_on_held(entry);
+}
+
+void ShipAgent::pass_on_held(Entry& entry) {
+  for (const StreamPiece& piece : std::exchange(entry.held, {})) {
+    held_bytes_ -= piece.bytes.size();
+    taken_.push_back(spooled(entry, piece));
+    taken_bytes_ += taken_.back().packed.size();
+    if (taken_bytes_ >= kAtOnce) put_taken();
+  }
+}
+
+// Whether what was taken of a log waits until the server says with which memory it is to be read.
+bool ShipAgent::waits_for_server(Entry& entry) {
+  if (!own_reader_ || entry.log == nullptr) return false;
+  if (!sender_.may_take_blocks()) {
+    entry.memory.forget();
+    return false;
+  }
+  const Clock::time_point now = Clock::now();
+  if (entry.memory.waits(now)) return true;
+  const LogTarget& target = entry.reader->target();
+  if (!entry.memory.may_ask(now)) return false;
+  // It says where it stands: that must be where the log stands, so nothing may be on its way.
+  if (spool_.end_of(target)) return sender_.trouble().empty() && entry.memory.waits_for_rest(now);
+  entry.memory.ask(now);
+  sender_.ask_where_it_stands(target);
+  return true;
+}
+
+SpooledPiece ShipAgent::spooled(Entry& entry, const StreamPiece& piece) {
+  SpooledPiece spooled{.target = entry.reader->target(),
+                       .from = piece.from,
+                       .to = piece.to(),
+                       .boot_time = entry.reader->boot_time(),
+                       .packed = {},
+                       .reader = {}};
+  std::optional<std::string> blocks;
+  if (own_reader_ && entry.log != nullptr)
+    blocks = entry.memory.read(*own_reader_, piece.from, piece.bytes, Clock::now());
+  spooled.packed = packed(blocks ? *blocks : piece.bytes);
+  if (blocks) spooled.reader = own_reader_->version();
+  return spooled;
+}
+
 bool ShipAgent::take_from(const std::string& path, Entry& entry) {
   if (!spool_.has_room(entry.reader->target())) {
     if (entry.pipe != nullptr) thrown_away_ += entry.pipe->throw_away();
+    return false;
+  }
+  if (held_bytes_ >= kMostHeld) {
+    pass_on(entry);
     return false;
   }
   std::optional<StreamPiece> piece;
@@ -340,15 +432,14 @@ bool ShipAgent::take_from(const std::string& path, Entry& entry) {
   if (reader.must_be_saved()) must_save_ = true;
   for (const std::string& remark : reader.take_remarks())
     say(LogLevel::warning, "ship", fmt::format("{}: {}", path, remark));
-  if (!piece) return false;
+  if (!piece) {
+    pass_on(entry);
+    return false;
+  }
   took_much_ = took_much_ || piece->bytes.size() >= kAtOnce / 2;
-  taken_.push_back({.target = reader.target(),
-                    .from = piece->from,
-                    .to = piece->to(),
-                    .boot_time = reader.boot_time(),
-                    .packed = packed(piece->bytes)});
-  taken_bytes_ += taken_.back().packed.size();
-  if (taken_bytes_ >= kAtOnce) put_taken();
+  held_bytes_ += piece->bytes.size();
+  entry.held.push_back(std::move(*piece));
+  pass_on(entry);
   return true;
 }
 
@@ -399,7 +490,7 @@ bool ShipAgent::put_collected(const CollectedText& evidence) {
 void ShipAgent::forget_gone() {
   const auto is_gone = [&](const auto& item) {
     const Entry& entry = item.second;
-    return entry.log != nullptr && entry.log->is_gone() &&
+    return entry.log != nullptr && entry.log->is_gone() && entry.held.empty() &&
            !spool_.end_of(entry.reader->target()).has_value();
   };
   if (std::erase_if(entries_, is_gone) > 0) must_save_ = true;
@@ -418,7 +509,7 @@ void ShipAgent::save(bool now) {
 }
 
 bool ShipAgent::all_sent() const {
-  return spool_.empty() && std::ranges::all_of(entries_, [](const auto& item) {
+  return spool_.empty() && held_bytes_ == 0 && std::ranges::all_of(entries_, [](const auto& item) {
            const Entry& entry = item.second;
            return entry.pipe == nullptr ? entry.reader->at_end() : entry.reader->is_over();
          });
@@ -464,6 +555,8 @@ bool ShipAgent::run() {
   }
   if (wanted_loop_) wanted_loop_->stop();
   if (collecting.joinable()) collecting.join();
+  for (auto& [path, entry] : entries_) pass_on_held(entry);
+  put_taken();
   const Clock::time_point until = Clock::now() + kLongestFarewell;
   while (!spool_.empty() && in_time && sender_.trouble().empty() && Clock::now() < until)
     std::this_thread::sleep_for(kBetweenRounds);

@@ -15,6 +15,7 @@
 #include "ship/collect/wanted_loop.h"
 #include "ship/log_holder.h"
 #include "ship/log_reader.h"
+#include "ship/own_reader.h"
 #include "ship/sender.h"
 #include "ship/spool.h"
 #include "ship/state_file.h"
@@ -29,6 +30,7 @@ struct ShipSettings {
   bool kernel = false;
   std::string kernel_device = "/dev/kmsg";
   bool follow = false;
+  bool raw = false;    // lines are sent as they are, and not read here
   bool final = false;  // nothing will follow what is sent
   std::string job;     // empty: of the process that writes a log, or the server's default
   std::string host;
@@ -61,6 +63,9 @@ class ShipAgent {
     class FollowedLog* log = nullptr;
     class PipedLog* pipe = nullptr;
     bool asks_holders = false;  // its job or rank comes from the processes that write it
+    LogMemory memory;           // of logs that are read here
+    // Taken, and waits for what the server says of its reader.
+    std::vector<StreamPiece> held;
   };
 
   void find();
@@ -73,9 +78,14 @@ class ShipAgent {
   bool belongs_to_others(const std::string& path, Entry& entry);
   void hear();
   void heard(const ServerNews& news);
+  void heard_of_unread(const std::string& name, Entry* entry, const ServerNews& news);
   void heard_of_more(const std::string& path, Entry& entry, const ServerNews& news);
   bool take_round();
   bool take_from(const std::string& path, Entry& entry);
+  bool waits_for_server(Entry& entry);
+  void pass_on(Entry& entry);
+  void pass_on_held(Entry& entry);
+  SpooledPiece spooled(Entry& entry, const StreamPiece& piece);
   void put_taken();
   void tell_collector();
   bool put_collected(const CollectedText& evidence);
@@ -86,6 +96,7 @@ class ShipAgent {
 
   const ShipSettings settings_;
   OpenDescriptor lock_;
+  std::unique_ptr<const OwnReader> own_reader_;  // null: the server reads all
   Spool spool_;
   Sender sender_;
   // Both or none.
@@ -101,6 +112,7 @@ class ShipAgent {
   Clock::time_point round_began_{};
   std::vector<SpooledPiece> taken_;  // that are not in the spool yet
   std::size_t taken_bytes_ = 0;
+  std::size_t held_bytes_ = 0;  // of all entries
   bool must_save_ = false;
   bool took_much_ = false;
   bool said_too_many_ = false;

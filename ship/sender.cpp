@@ -23,10 +23,17 @@ constexpr std::chrono::seconds kUntilSetUp{15};
 // A reader answers within a round of the agent.
 constexpr std::chrono::minutes kForReader{10};
 
-std::string path_of(const Shipment& shipment, bool final) {
+// What a server that reads otherwise takes may change with its next version, or its settings.
+constexpr std::chrono::minutes kUntilItReadsAlike{5};
+constexpr std::chrono::seconds kUntilAnswered{2};
+
+std::string path_of(const Shipment& shipment, bool final, bool insists) {
   const LogTarget& target = shipment.target;
-  std::string text = fmt::format("/api/v1/ingest?source={}&offset={}", query_escaped(target.source),
-                                 shipment.from);
+  std::string text =
+      fmt::format("/api/v1/ingest{}?source={}&offset={}", shipment.reader.empty() ? "" : "/read",
+                  query_escaped(target.source), shipment.from);
+  if (!shipment.reader.empty()) text += "&reader=" + shipment.reader;
+  if (!shipment.reader.empty() && insists) text += "&whatever_came_before=true";
   if (!target.job.empty()) text += "&job=" + query_escaped(target.job);
   if (!target.host.empty()) text += "&host=" + query_escaped(target.host);
   if (target.rank >= 0) text += fmt::format("&rank={}", target.rank);
@@ -41,12 +48,43 @@ json::object object_in(std::string_view body) {
   return !wrong && value.is_object() ? std::move(value.as_object()) : json::object();
 }
 
-std::optional<std::uint64_t> next_offset_in(const json::object& answer) {
-  const json::value* found = answer.if_contains("next_offset");
+std::optional<std::uint64_t> number_in(const json::object& answer, std::string_view name) {
+  const json::value* found = answer.if_contains(name);
   if (found == nullptr || !found->is_number()) return std::nullopt;
   boost::system::error_code wrong;
   const auto offset = found->to_number<std::uint64_t>(wrong);
   return wrong ? std::nullopt : std::optional(offset);
+}
+
+std::optional<std::uint64_t> next_offset_in(const json::object& answer) {
+  return number_in(answer, "next_offset");
+}
+
+std::string reader_in(const json::object& answer) {
+  const json::value* found = answer.if_contains("reader");
+  return found != nullptr && found->is_string() ? std::string(found->get_string()) : "";
+}
+
+// Where the server's reader stands; nothing: it does not say it.
+std::optional<Cursor> cursor_in(const json::object& answer) {
+  const std::optional<std::uint64_t> offset = number_in(answer, "offset");
+  const std::optional<std::uint64_t> lines = number_in(answer, "lines");
+  const json::value* carry = answer.if_contains("carry");
+  if (!offset || !lines || carry == nullptr || !carry->is_string()) return std::nullopt;
+  Cursor cursor{.offset = *offset, .lines = *lines, .carry = {}};
+  const std::string_view hex = carry->get_string();
+  for (std::size_t at = 0; at + 1 < hex.size(); at += 2) {
+    unsigned byte = 0;
+    const auto [end, wrong] = std::from_chars(hex.data() + at, hex.data() + at + 2, byte, 16);
+    if (wrong != std::errc() || end != hex.data() + at + 2) return std::nullopt;
+    cursor.carry += static_cast<char>(byte);
+  }
+  return cursor;
+}
+
+// An older server does not know the path; another may not be able to read them.
+bool is_refusal_of_blocks(unsigned status) {
+  return status == 400 || status == 404 || status == 405 || status == 413 || status == 415;
 }
 
 std::optional<HeldProof> last_block_in(const json::object& answer) {
@@ -68,14 +106,15 @@ std::optional<HeldProof> last_block_in(const json::object& answer) {
 
 }  // namespace
 
-Sender::Sender(ShipServer server, Spool& spool)
+Sender::Sender(ShipServer server, Spool& spool, std::string reader)
     : link_(std::move(server), {.timeout = kTimeout,
                                 .most_body = std::size_t{64} << 10,
                                 .reads_accepted = true,
                                 .keeps_connection = true,
                                 .allows = {},
                                 .none_allowed = {}}),
-      spool_(spool) {}
+      spool_(spool),
+      reader_(std::move(reader)) {}
 
 void Sender::stop() {
   stopped_ = true;
@@ -86,6 +125,72 @@ void Sender::stop() {
 void Sender::trust(const LogTarget& target) {
   const std::lock_guard lock(mutex_);
   begun_.insert(target);
+}
+
+bool Sender::may_take_blocks() const {
+  const std::lock_guard lock(mutex_);
+  return !reader_.empty() && Clock::now() >= no_blocks_until_;
+}
+
+// Said once, not with each attempt.
+void Sender::take_no_blocks(std::chrono::seconds pause, std::string why) {
+  const std::lock_guard lock(mutex_);
+  no_blocks_until_ = Clock::now() + pause;
+  if (!why.empty() && why != why_no_blocks_)
+    say(LogLevel::info, "ship", fmt::format("{} {}: it gets lines as they are", link_.name(), why));
+  why_no_blocks_ = std::move(why);
+}
+
+void Sender::insist(const LogTarget& target) {
+  const std::lock_guard lock(mutex_);
+  insisted_.insert(target);
+}
+
+bool Sender::insists(const LogTarget& target) const {
+  const std::lock_guard lock(mutex_);
+  return insisted_.contains(target);
+}
+
+void Sender::ask_where_it_stands(const LogTarget& target) {
+  {
+    const std::lock_guard lock(mutex_);
+    questions_.push_back(target);
+  }
+  spool_.wake();
+}
+
+void Sender::ask_questions() {
+  std::vector<LogTarget> questions;
+  {
+    const std::lock_guard lock(mutex_);
+    questions.swap(questions_);
+  }
+  for (const LogTarget& target : questions) {
+    if (stopped_) return;
+    tell(may_take_blocks() ? answer_of(target) : ServerNews{ServerNews::Kind::stands, target});
+  }
+}
+
+ServerNews Sender::answer_of(const LogTarget& target) {
+  ServerNews news{ServerNews::Kind::stands, target};
+  std::string path = "/api/v1/ingest/read?source=" + query_escaped(target.source);
+  if (!target.job.empty()) path += "&job=" + query_escaped(target.job);
+  ClientRequest request{.method = "GET", .target = link_.target(path), .headers = {}, .body = {}};
+  const ClientAnswer answer = link_.ask(std::move(request));
+  const bool is_answered = answer.outcome == ClientAnswer::Outcome::answered;
+  if (is_answered && (answer.status == 404 || answer.status == 405)) {
+    take_no_blocks(kUntilItReadsAlike, "does not take what agents read");
+  } else if (!is_answered) {
+    take_no_blocks(kUntilAnswered, "");
+  } else if (answer.status / 100 != 2) {
+    take_no_blocks(kUntilSetUp, "");
+  } else if (const json::object said = object_in(answer.body); reader_in(said) != reader_) {
+    take_no_blocks(kUntilItReadsAlike, "reads lines in another way than this agent");
+  } else {
+    news.cursor = cursor_in(said);
+    if (news.cursor && news.cursor->offset == 0) trust(target);  // it has nothing of it
+  }
+  return news;
 }
 
 std::vector<ServerNews> Sender::take_news() {
@@ -123,16 +228,16 @@ std::chrono::milliseconds Sender::next_pause(int failures) {
 }
 
 ClientAnswer Sender::ask(const Shipment& shipment, bool final) {
-  ClientRequest request{.method = "PUT",
-                        .target = link_.target(path_of(shipment, final || shipment.final)),
-                        .headers = {},
-                        .body = shipment.body};
+  const std::string path = path_of(shipment, final || shipment.final, insists(shipment.target));
+  ClientRequest request{
+      .method = "PUT", .target = link_.target(path), .headers = {}, .body = shipment.body};
   if (!request.body.empty()) request.headers.emplace_back("Content-Encoding", "zstd");
   return link_.ask(std::move(request), final);
 }
 
 void Sender::run() {
   while (!stopped_) {
+    ask_questions();
     const std::optional<Shipment> shipment = spool_.next();
     if (shipment)
       send(*shipment);
@@ -153,7 +258,8 @@ void Sender::send(const Shipment& shipment) {
     while (!stopped_ && Clock::now() < until) spool_.wait(std::chrono::milliseconds(100));
     return;
   }
-  lost_requests_ = 0;
+  // It may be another version now.
+  if (std::exchange(lost_requests_, 0) > 0) take_no_blocks(std::chrono::seconds{0}, "");
   const json::object receipt = object_in(answer.body);
   const std::optional<std::uint64_t> offset = next_offset_in(receipt);
   if (answer.status / 100 != 2 || !offset) return send_again(shipment, answer, offset);
@@ -165,6 +271,12 @@ void Sender::send(const Shipment& shipment) {
   trust(target);
   if (begins) return;
   if (*offset < shipment.to) return wait_for_reader({ServerNews::Kind::has_less, target, *offset});
+  if (!shipment.reader.empty()) {
+    if (reader_in(receipt) != reader_)
+      take_no_blocks(kUntilItReadsAlike, "reads lines in another way than this agent");
+    const std::lock_guard lock(mutex_);
+    insisted_.erase(target);
+  }
   spool_.done(target, shipment.to);
   tell({ServerNews::Kind::acknowledged, target, shipment.to});
 }
@@ -185,6 +297,14 @@ void Sender::send_again(const Shipment& shipment, const ClientAnswer& answer,
                         std::optional<std::uint64_t> offset) {
   if (answer.status == 409 && offset && *offset < shipment.from)
     return wait_for_reader({ServerNews::Kind::has_less, shipment.target, *offset});
+  if (!shipment.reader.empty() && answer.status == 412)
+    return wait_for_reader(
+        {ServerNews::Kind::stands_elsewhere, shipment.target, offset.value_or(shipment.from)});
+  if (!shipment.reader.empty() && is_refusal_of_blocks(answer.status)) {
+    take_no_blocks(kUntilItReadsAlike, problem_in(answer));
+    return wait_for_reader(
+        {ServerNews::Kind::takes_no_blocks, shipment.target, offset.value_or(shipment.from)});
+  }
   std::chrono::milliseconds pause = next_pause(failures_[shipment.target]++);
   unsigned asked = 0;
   const std::string& after = answer.retry_after;

@@ -41,6 +41,8 @@ std::string bytes_of(const SpooledPiece& piece) {
   writer.text(piece.boot_time);
   writer.text(piece.packed);
   writer.number(piece.final ? 1 : 0);
+  // An older agent does not know this, and reads the log again.
+  if (!piece.reader.empty()) writer.text(piece.reader);
   return writer.take();
 }
 
@@ -55,6 +57,7 @@ bool piece_from(std::string_view bytes, SpooledPiece& piece) {
   piece.boot_time = reader.text();
   piece.packed = reader.text();
   piece.final = !reader.at_end() && reader.number() != 0;
+  piece.reader = reader.at_end() ? std::string() : std::string(reader.text());
   return reader.ok() && reader.at_end() && piece.from < piece.to;
 }
 
@@ -240,8 +243,10 @@ std::optional<Shipment> Spool::next() {
     if (shipment.body.empty()) {
       shipment.from = piece.from;
       shipment.boot_time = piece.boot_time;
+      shipment.reader = piece.reader;
     } else if (shipment.final || piece.from != shipment.to ||
-               piece.boot_time != shipment.boot_time || piece.to - shipment.from > kMostOfABody) {
+               piece.boot_time != shipment.boot_time || piece.reader != shipment.reader ||
+               piece.to - shipment.from > kMostOfABody) {
       return false;
     }
     shipment.to = piece.to;
@@ -288,12 +293,14 @@ void Spool::drop(const LogTarget& target) {
   queues_.erase(queue);
 }
 
-std::uint64_t Spool::move(const LogTarget& target, const LogTarget& to, std::uint64_t from) {
+std::uint64_t Spool::move(const LogTarget& target, const LogTarget& to, std::uint64_t from,
+                          Blocks blocks) {
   const std::lock_guard lock(mutex_);
   Queue moved;
   moved.end = from;
   if (const auto queue = queues_.find(target); queue != queues_.end()) {
     take_while(queue->second, [&](SpooledPiece piece) {
+      if (blocks == Blocks::forgotten && !piece.reader.empty()) return true;
       const std::uint64_t bytes = piece.to - piece.from;
       piece.target = to;
       piece.from = moved.end;

@@ -18,7 +18,7 @@
 
 namespace faultline {
 
-// A stretch of a log's stream, packed as one frame of zstd.
+// A stretch of a log's stream, packed as one frame of zstd: its bytes, or what we read in them.
 struct SpooledPiece {
   LogTarget target;
   std::uint64_t from = 0;
@@ -26,6 +26,7 @@ struct SpooledPiece {
   std::string boot_time;
   std::string packed;
   bool final = false;  // nothing follows it
+  std::string reader;  // the version of the reader that made blocks of the bytes; else empty
 };
 
 // Pieces that follow each other: the frames of one body.
@@ -36,6 +37,7 @@ struct Shipment {
   std::string boot_time;
   std::string body;
   bool final = false;  // nothing follows it
+  std::string reader;
 };
 
 struct SpoolLimits {
@@ -67,8 +69,10 @@ class Spool {
   // Forgets what waits of a log, which begins again.
   void drop(const LogTarget& target);
   // What waits of a log gets another place: another target, and offsets from `from` on. Returns
-  // where it ends then.
-  std::uint64_t move(const LogTarget& target, const LogTarget& to, std::uint64_t from);
+  // where it ends then. Of what we have read, `blocks` says whether it is moved or forgotten.
+  enum class Blocks { moved, forgotten };
+  std::uint64_t move(const LogTarget& target, const LogTarget& to, std::uint64_t from,
+                     Blocks blocks = Blocks::moved);
 
   bool empty() const;
   std::uint64_t bytes_on_disk() const;

@@ -1,5 +1,4 @@
-// A batch as bytes: self-contained, small, and safe to read back from a damaged file. Its events
-// are not among them: the store keeps those as rows.
+// A batch as it is stored: model/batch_bytes.h, compressed.
 #pragma once
 
 #include <string>
@@ -19,9 +18,5 @@ std::string encode_batch(const Batch& batch);
 
 // Returns the batch without its events. Takes any bytes; refuses what encode_batch did not write.
 Result<Batch> decode_batch(std::string_view bytes);
-
-// The same without compression, for tests that must get past the checksum.
-std::string write_batch(const Batch& batch);
-Result<Batch> read_batch(std::string_view bytes);
 
 }  // namespace faultline

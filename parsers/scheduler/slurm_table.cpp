@@ -115,7 +115,9 @@ class SlurmTable : public PartDocument {
       return Line::part;
     }
     // The head of another table looks like a row of names.
-    if (words_.empty() || begins_sacct(text) || begins_sinfo(text)) return Line::after;
+    // Saved words may be any.
+    if (words_.empty() || !begins(words_.front()) || begins_sacct(text) || begins_sinfo(text))
+      return Line::after;
     if (is_rule(text)) {
       if (words_.size() == 1 && !is_separated(words_.front())) word(text);
       return Line::part;

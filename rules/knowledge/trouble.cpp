@@ -58,7 +58,8 @@ class Trouble::Impl {
 };
 
 Trouble::Trouble() = default;
-Trouble::Trouble(const TroubleWords& words) : impl_(std::make_unique<const Impl>(words)) {}
+Trouble::Trouble(const TroubleWords& words)
+    : words_(words), impl_(std::make_unique<const Impl>(words)) {}
 Trouble::~Trouble() = default;
 
 TroubleKind Trouble::kind_of(std::string_view text) const {

@@ -26,10 +26,13 @@ class Trouble {
   explicit Trouble(const TroubleWords& words);
   ~Trouble();
 
+  const TroubleWords& words() const { return words_; }
+
   TroubleKind kind_of(std::string_view text) const;
 
  private:
   class Impl;
+  TroubleWords words_;
   std::unique_ptr<const Impl> impl_;
 };
 

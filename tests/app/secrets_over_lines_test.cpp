@@ -5,10 +5,10 @@
 #include <memory>
 #include <string>
 
-#include "app/asked_by_catalog.h"
 #include "ingest/reader.h"
 #include "model/json.h"
 #include "pasted.h"
+#include "rules/knowledge/asked_by_catalog.h"
 #include "rules/knowledge/catalog.h"
 
 namespace faultline {

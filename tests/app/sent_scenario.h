@@ -14,10 +14,10 @@
 #include <utility>
 #include <vector>
 
-#include "app/asked_by_catalog.h"
 #include "ingest/reader.h"
 #include "model/json.h"
 #include "rules/answer/diagnosis.h"
+#include "rules/knowledge/asked_by_catalog.h"
 #include "service/read_commit.h"
 #include "simulate/scenario.h"
 #include "simulate/simulate.h"

@@ -5,10 +5,10 @@
 #include <chrono>
 #include <filesystem>
 
-#include "app/asked_by_catalog.h"
 #include "app/input_reader.h"
 #include "app/input_walker.h"
 #include "rules/answer/diagnosis.h"
+#include "rules/knowledge/asked_by_catalog.h"
 
 namespace faultline {
 

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "model/batch_bytes.h"
 #include "store/batch_codec.h"
 
 using faultline::decode_batch;

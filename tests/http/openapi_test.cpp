@@ -144,8 +144,7 @@ class OpenApiServer : public testing::Test {
     const json::value hosts = json::parse(ask("GET", "/api/v1/hosts?limit=1000").body);
     for (const json::value& known : hosts.at("hosts").as_array()) {
       asked_host = known.at("host").as_string();
-      const Heard heard =
-          ask("GET", "/api/v1/wanted?kinds=kernel_log&host=" + percent(asked_host));
+      const Heard heard = ask("GET", "/api/v1/wanted?kinds=kernel_log&host=" + percent(asked_host));
       const json::value wanted = json::parse(heard.body).at("wanted");
       if (wanted.as_array().empty()) continue;
       wish = wanted.at(0).at("id").as_string();
@@ -201,6 +200,12 @@ class OpenApiServer : public testing::Test {
     return heard;
   }
 
+  // The version of the server's reader.
+  static std::string reader() {
+    const Heard heard = ask("GET", "/api/v1/ingest/read?job=llama&source=none");
+    return std::string(json::parse(heard.body).at("reader").as_string());
+  }
+
   // The first source of the job; "none" if it has none.
   static std::string source_of(const std::string& job) {
     const Heard heard = ask("GET", "/api/v1/sources?limit=1&job=" + percent(job));
@@ -240,6 +245,7 @@ class OpenApiServer : public testing::Test {
         {"by", "ann"},
         {"note", "so it is"},
         {"detail", "py-spy dump"},
+        {"reader", reader()},
         // The page's own script interprets these.
         {"attempt", "1"},
         {"state", "all"},
@@ -267,6 +273,10 @@ class OpenApiServer : public testing::Test {
   // The parameters without which no answer is good.
   static Query needed(const Operation& operation) {
     if (operation.path == "/api/v1/ingest") return {{"job", "sent"}, {"source", operation.method}};
+    if (operation.path == "/api/v1/ingest/read" && operation.method == "GET")
+      return {{"job", "read"}, {"source", "a source"}};
+    if (operation.path == "/api/v1/ingest/read")
+      return {{"job", "read"}, {"source", "a source"}, {"offset", "0"}, {"reader", reader()}};
     if (operation.path == "/api/v1/sources") return {{"job", "llama"}};
     if (operation.path.ends_with("/lines")) return {{"source", source_of("llama")}, {"line", "1"}};
     if (operation.path.ends_with("/review")) return {{"verdict", "acknowledged"}};

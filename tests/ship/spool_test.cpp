@@ -214,5 +214,32 @@ TEST_F(Spools, GivesALogAnotherPlaceWithoutLosingAnyOfIt) {
   EXPECT_EQ(at, 300U + 4'000'010U);
 }
 
+TEST_F(Spools, KeepsWhatWasReadApartFromLines) {
+  SpooledPiece read = piece_of("a", 10, 10);
+  read.reader = "v1";
+  SpooledPiece by_another = piece_of("a", 20, 10);
+  by_another.reader = "v2";
+  {
+    Spool spool(workshop.folder(), {});
+    spool.put(piece_of("a", 0, 10));
+    spool.put(read);
+    spool.put(by_another);
+    spool.put(piece_of("a", 30, 10));
+    spool.save();
+  }
+  Spool spool(workshop.folder(), {});  // of the next agent
+  for (const char* reader : {"", "v1", "v2", ""}) {
+    const std::optional<Shipment> body = spool.next();
+    ASSERT_TRUE(body);
+    EXPECT_EQ(body->reader, reader);
+    EXPECT_EQ(body->to - body->from, 10U);
+    if (body->from == 20) break;
+    spool.done(log_named("a"), body->to);
+  }
+  EXPECT_EQ(spool.move(log_named("a"), log_named("a"), 20, Spool::Blocks::forgotten), 30U);
+  EXPECT_EQ(spool.next()->from, 20U) << "the lines behind it";
+  EXPECT_EQ(spool.next()->reader, "");
+}
+
 }  // namespace
 }  // namespace faultline

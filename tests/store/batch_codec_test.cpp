@@ -3,9 +3,10 @@
 #include <gtest/gtest.h>
 #include <zstd.h>
 
+#include "model/batch_bytes.h"
 #include "model/bytes.h"
+#include "model/call_columns.h"
 #include "random_batch.h"
-#include "store/call_columns.h"
 #include "store/error.h"
 
 namespace faultline {

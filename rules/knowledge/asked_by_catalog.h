@@ -4,7 +4,7 @@
 #include <memory>
 #include <string_view>
 
-#include "ingest/noteworthy.h"
+#include "model/noteworthy.h"
 #include "rules/knowledge/broken_warnings.h"
 #include "rules/knowledge/catalog.h"
 

@@ -1,4 +1,4 @@
-#include "service/file_stream.h"
+#include "ingest/block_digest.h"
 
 #include <gtest/gtest.h>
 
@@ -6,10 +6,9 @@ namespace faultline {
 namespace {
 
 void expect_block(BlockDigest& block, bool everything, std::string_view bytes) {
-  Fingerprint print;
-  block.cut(everything, print);
-  EXPECT_EQ(print.digest, digest_of(bytes));
-  EXPECT_EQ(print.head_digest, digest_of(bytes.substr(0, kHeadBytes)));
+  const BlockDigests digests = block.cut(everything);
+  EXPECT_EQ(digests.all, digest_of(bytes));
+  EXPECT_EQ(digests.head, digest_of(bytes.substr(0, kHeadBytes)));
 }
 
 TEST(BlockDigest, CoversWholeLinesHoweverTheBytesArrive) {

@@ -1,4 +1,4 @@
-#include "store/call_columns.h"
+#include "model/call_columns.h"
 
 #include <algorithm>
 #include <array>
