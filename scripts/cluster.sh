@@ -254,7 +254,7 @@ start_agents() {
 
 # Each task writes the simulated log of its rank where NCCL would write it, and then waits for the others for ever.
 make_job() {
-  faultline simulate --scenario gpu_off_bus --nodes 2 --seed 3 --out simulated >&2
+  faultline simulate --scenario gpu_off_bus --nodes 2 --seed 3 --no-boot --out simulated >&2
   cat >train.sh <<'TRAIN'
 #!/bin/bash
 file=${NCCL_DEBUG_FILE//%h/$SLURMD_NODENAME}
