@@ -142,9 +142,11 @@ GuardMemory SlurmCluster::memory_of(const GuardNode& node) const {
   const auto found = memories_.find(node.name);
   if (found == memories_.end()) return node.memory;
   GuardMemory memory = found->second;
-  // What only Slurm knows: the node was taken by another guard, or the file was lost.
-  for (const GuardMark& mark : node.memory.marks)
-    if (std::ranges::find(memory.marks, mark) == memory.marks.end()) add_mark(memory, mark);
+  // What Slurm says is what the node is taken for now, whoever took it.
+  for (const GuardMark& mark : node.memory.marks) {
+    std::erase(memory.marks, mark);
+    add_mark(memory, mark);
+  }
   return memory;
 }
 
