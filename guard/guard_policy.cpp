@@ -293,17 +293,18 @@ std::vector<GuardStep> plan_guard(const std::vector<GuardFinding>& findings,
     };
     if (node == nullptr) {
       leave("no node is called so, or more than one");
-    } else if (node->taken || taken.contains(node->name)) {
-      // It needs no second reason.
-    } else if (std::string why = why_not_this(*node, *finding); !why.empty()) {
-      leave(std::move(why));
-    } else if (why = tally.why_not(*node, *finding); !why.empty()) {
-      leave(std::move(why));
-    } else {
-      tally.take(*node, *finding);
-      taken.insert(node->name);
-      steps.push_back({GuardStep::Kind::take, node->name, *finding, {}});
+      continue;
     }
+    if (node->taken || taken.contains(node->name)) continue;  // it needs no second reason
+    std::string why = why_not_this(*node, *finding);
+    if (why.empty()) why = tally.why_not(*node, *finding);
+    if (!why.empty()) {
+      leave(std::move(why));
+      continue;
+    }
+    tally.take(*node, *finding);
+    taken.insert(node->name);
+    steps.push_back({GuardStep::Kind::take, node->name, *finding, {}});
   }
   return steps;
 }

@@ -105,10 +105,10 @@ Result<void> SlurmCluster::open_state(bool writes) {
     if (!lock) return lock.error();
     lock_ = std::move(*lock);
   }
-  const Error damaged{Error::Kind::invalid_input,
-                      fmt::format("{} cannot be read, so it is not known what was done to nodes; "
-                                  "remove it if that does not matter",
-                                  file_.string())};
+  Error damaged{Error::Kind::invalid_input,
+                fmt::format("{} cannot be read, so it is not known what was done to nodes; "
+                            "remove it if that does not matter",
+                            file_.string())};
   std::error_code error;
   const bool is_there = std::filesystem::exists(file_, error);
   if (error) return damaged;
