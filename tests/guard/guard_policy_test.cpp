@@ -240,12 +240,12 @@ TEST(GuardPolicy, DoesNotTakeANodeThatBootedSinceTheFaultWasSeen) {
 
 TEST(GuardPolicy, CountsOnlyNodesWithGpusIfAnyHaveThem) {
   auto nodes = nodes_named_node(1008);
-  for (int i = 0; i < 8; ++i) nodes[i].has_gpus = true;
+  for (std::size_t i = 0; i < 8; ++i) nodes[i].has_gpus = true;
   std::vector<GuardFinding> findings;
   for (int i = 1; i <= 9; ++i)
     findings.push_back(off_bus("node-" + std::to_string(i), "f" + std::to_string(i)));
   EXPECT_EQ(taken_by(plan_guard(findings, nodes, {}, kNow)), Nodes{"node-1"});
-  for (int i = 1; i < 5; ++i) nodes[i].schedulable = false;
+  for (std::size_t i = 1; i < 5; ++i) nodes[i].schedulable = false;
   EXPECT_EQ(taken_by(plan_guard(findings, nodes, {}, kNow)), Nodes{});
   // One that has none is never taken.
   EXPECT_EQ(taken_by(plan_guard({findings[8]}, nodes, {}, kNow)), Nodes{});
