@@ -13,6 +13,7 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "app/commands.h"
 #include "app/durations.h"
@@ -44,6 +45,7 @@ struct GuardOptions {
   std::string api_token_file;
   std::string api_ca_file;
   std::string selector;
+  std::vector<std::string> usual_taints;
 };
 
 std::atomic<bool> guard_stopped = false;
@@ -64,10 +66,13 @@ std::unique_ptr<GuardedCluster> cluster_of(const GuardOptions& options) {
         ShipServer{.url = *parse_url(options.api),
                    .ca_file = of_service_account(options.api_ca_file, options.api, "ca.crt"),
                    .token_file = of_service_account(options.api_token_file, options.api, "token")},
-        options.selector);
+        options.selector, options.usual_taints);
   const char* path = std::getenv("PATH");
-  return std::make_unique<SlurmCluster>(path == nullptr ? "/usr/bin" : path, options.state,
-                                        guard_stopped);
+  auto slurm = std::make_unique<SlurmCluster>(path == nullptr ? "/usr/bin" : path, options.state,
+                                              guard_stopped);
+  if (const Result<void> opened = slurm->open_state(options.act); !opened)
+    throw std::runtime_error(opened.error().message);
+  return slurm;
 }
 
 void wait_for(std::chrono::milliseconds pause) {
@@ -148,6 +153,12 @@ void add_guard_command(CLI::App& app, int& exit_code) {
       ->capture_default_str()
       ->check(CLI::Validator(CLI::Range(0.0, 20.0)).description(""));
   command
+      ->add_option("--most-per-day", options->limits.daily_most,
+                   "How many nodes may be taken within 24 hours, however many there are")
+      ->type_name("NUMBER")
+      ->capture_default_str()
+      ->check(CLI::Validator(CLI::Range(1, 1000)).description(""));
+  command
       ->add_option("--hold", options->hold,
                    "How long a finding must have stood before it takes a node, and have been over "
                    "before it gives it back")
@@ -190,11 +201,18 @@ void add_guard_command(CLI::App& app, int& exit_code) {
                    "With --kubernetes: guard only nodes with these labels, such as "
                    "nvidia.com/gpu.present=true")
       ->type_name("LABELS");
+  command
+      ->add_option("--usual-taint", options->usual_taints,
+                   "With --kubernetes: the key of a taint that nodes have for good; a node with "
+                   "another one is not counted as one that stays. Can be repeated")
+      ->type_name("KEY");
   command->footer(
       "Counted are only findings that a diagnosis blames: hardware of one host, part of the job, "
-      "open, and not reviewed as wrong. One incident takes at most one node, and half of all nodes "
-      "always stay. A node that somebody gave back is not taken for the same finding again. If the "
-      "server or the scheduler does not answer, nothing changes.\n"
+      "open, seen within 24 hours, and not reviewed as wrong. One incident takes at most one node, "
+      "and half of the nodes always stay. A node that somebody gave back, or had out of "
+      "scheduling, "
+      "is not taken for what was found before. If the server or the scheduler does not answer, "
+      "nothing changes.\n"
       "Exit status without --every: 0 done, or nothing to do; 2 it could not look, or not do it.");
   command->callback([options, &exit_code] {
     try {

@@ -17,6 +17,9 @@ std::string sentence_of(const GuardStep& step, bool acts) {
                        step.finding.confidence * 100);
   if (step.kind == GuardStep::Kind::give_back)
     return fmt::format("{} node {} back: {}", acts ? "gives" : "would give", step.node, step.why);
+  if (step.kind == GuardStep::Kind::settle)
+    return fmt::format("{} node {} no more for what was found until now: {}",
+                       acts ? "takes" : "would take", step.node, step.why);
   return fmt::format("leaves node {} alone: {}{}{}", step.node, step.finding.cause,
                      step.finding.cause.empty() ? "" : ": ", step.why);
 }
@@ -50,7 +53,7 @@ bool Guard::round(Timestamp now) {
 // scheduler, which matters where each of thousands of nodes has one.
 bool Guard::is_quiet(const std::vector<GuardFinding>& open) const {
   if (settings_.node.empty() || cluster_.may_have_taken(settings_.node)) return false;
-  const std::vector<GuardNode> own{{.name = settings_.node, .also = {}, .mark = {}}};
+  const std::vector<GuardNode> own{{.name = settings_.node}};
   return std::ranges::none_of(open, [&](const GuardFinding& finding) {
     return std::ranges::any_of(
         finding.hosts, [&](const std::string& host) { return node_called(own, host) != nullptr; });
@@ -64,8 +67,10 @@ Result<std::vector<GuardFinding>> Guard::findings_for(const std::vector<GuardFin
   std::set<std::string> known;
   for (const GuardFinding& finding : open) known.insert(finding.id);
   for (const GuardNode& node : nodes) {
-    if (!node.taken || !node.mark || !known.insert(node.mark->finding).second) continue;
-    Result<std::optional<GuardFinding>> finding = server_.one(node.mark->finding);
+    if (!node.taken || node.memory.marks.empty()) continue;
+    const std::string& id = node.memory.marks.back().finding;
+    if (!known.insert(id).second) continue;
+    Result<std::optional<GuardFinding>> finding = server_.one(id);
     if (!finding) return finding.error();
     if (*finding) all.push_back(std::move(**finding));
   }
@@ -75,15 +80,20 @@ Result<std::vector<GuardFinding>> Guard::findings_for(const std::vector<GuardFin
 bool Guard::do_step(const GuardStep& step, Timestamp now) {
   tell(false, sentence_of(step, settings_.acts), &step);
   if (!settings_.acts || step.kind == GuardStep::Kind::leave) return true;
-  // In whole seconds, as schedulers keep it.
-  const GuardMark mark{.finding = step.finding.id,
-                       .incident = step.finding.incident,
-                       .time = std::chrono::floor<std::chrono::seconds>(now)};
-  Result<void> done = step.kind == GuardStep::Kind::take
-                          ? cluster_.take(step.node, step.finding, mark)
-                          : cluster_.give_back(step.node, step.finding.id, step.why, now);
+  const Result<void> done = done_by_cluster(step, now);
   if (!done) tell(true, fmt::format("node {} is unchanged: {}", step.node, done.error().message));
   return done.has_value();
+}
+
+Result<void> Guard::done_by_cluster(const GuardStep& step, Timestamp now) {
+  if (step.kind == GuardStep::Kind::settle) return cluster_.settle(step.node, now);
+  if (step.kind == GuardStep::Kind::give_back)
+    return cluster_.give_back(step.node, step.finding.id, step.why, now);
+  // In whole seconds, as schedulers keep it.
+  return cluster_.take(step.node, step.finding,
+                       {.finding = step.finding.id,
+                        .incident = step.finding.incident,
+                        .time = std::chrono::floor<std::chrono::seconds>(now)});
 }
 
 void Guard::tell(bool is_trouble, const std::string& text, const GuardStep* step) {

@@ -33,6 +33,7 @@ class Guard {
                                                  const std::vector<GuardNode>& nodes);
   bool is_quiet(const std::vector<GuardFinding>& open) const;
   bool do_step(const GuardStep& step, Timestamp now);
+  Result<void> done_by_cluster(const GuardStep& step, Timestamp now);
   void tell(bool is_trouble, const std::string& text, const GuardStep* step = nullptr);
 
   const GuardSettings settings_;

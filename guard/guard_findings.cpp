@@ -39,11 +39,15 @@ GuardFinding finding_from(const json::object& object) {
                        .review = text_or_empty(object, "review"),
                        .part_of_job = object.at("part_of_job").as_bool(),
                        .opened = parse_rfc3339(text_or_empty(object, "opened")).value(),
-                       .resolved = {}};
+                       .resolved = {},
+                       .last_seen = {},
+                       .zone_assumed = object.at("zone_assumed").as_bool()};
   for (const json::value& host : object.at("subject").at("hosts").as_array())
     finding.hosts.emplace_back(host.as_string());
   if (const std::string resolved = text_or_empty(object, "resolved"); !resolved.empty())
     finding.resolved = parse_rfc3339(resolved).value();
+  if (const std::string seen = text_or_empty(object, "last_seen"); !seen.empty())
+    finding.last_seen = parse_rfc3339(seen).value();
   const bool odd_incident = !finding.incident.empty() && !is_plain_id(finding.incident);
   if (!is_plain_id(finding.id) || odd_incident) throw std::runtime_error("an odd id");
   return finding;
@@ -111,6 +115,9 @@ Result<std::optional<GuardFinding>> GuardFindings::one(const std::string& id) {
   if (!finding)
     return Error{Error::Kind::invalid_input,
                  fmt::format("{} answers what cannot be read", link_.name())};
+  if (finding->id != id)
+    return Error{Error::Kind::invalid_input,
+                 fmt::format("{} answers another finding than {}", link_.name(), id)};
   return finding;
 }
 

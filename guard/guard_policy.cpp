@@ -33,6 +33,9 @@ constexpr double kLeastPart = 0.5;
 
 constexpr std::chrono::hours kDay{24};
 
+// A stamp without a zone is of some zone between these hours before and after UTC.
+constexpr std::chrono::hours kMostOfZone{14};
+
 bool is_withdrawn(const GuardFinding& finding) {
   return finding.review == "wrong" || finding.review == "closed";
 }
@@ -45,31 +48,79 @@ bool is_sound_again(const GuardFinding& finding, const GuardLimits& limits, Time
          std::ranges::find(kSoundAgain, finding.reason) != std::end(kSoundAgain);
 }
 
+// How far the times of a finding may be off.
+std::chrono::hours doubt_of(const GuardFinding& finding) {
+  return finding.zone_assumed ? kMostOfZone : std::chrono::hours{0};
+}
+
 std::string_view first_label(std::string_view host) { return host.substr(0, host.find('.')); }
+
+bool is_whole(std::string_view host) { return host.find('.') != std::string_view::npos; }
+
+// Of IPv4 the last label is a number, as that of no name is; only IPv6 has colons.
+bool is_address(std::string_view host) {
+  const std::string_view last = host.substr(host.rfind('.') + 1);
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  return host.find(':') != std::string_view::npos ||
+         (is_whole(host) && !last.empty() && std::ranges::all_of(last, is_digit));
+}
 
 bool is_called(const GuardNode& node, std::string_view host) {
   return node.name == host || std::ranges::find(node.also, host) != node.also.end();
 }
 
 bool is_called_in_short(const GuardNode& node, std::string_view host) {
-  const auto same = [&](std::string_view name) { return first_label(name) == first_label(host); };
+  const auto same = [&](std::string_view name) {
+    return !is_address(name) && !is_address(host) && !(is_whole(name) && is_whole(host)) &&
+           first_label(name) == first_label(host);
+  };
   return same(node.name) || std::ranges::any_of(node.also, same);
+}
+
+// The mark of what the node is taken for now.
+const GuardMark* held_mark(const GuardNode& node) {
+  return node.taken && !node.memory.marks.empty() ? &node.memory.marks.back() : nullptr;
+}
+
+// The guard took it, and somebody gave it back, which it has not noted yet.
+bool was_given_back(const GuardNode& node) {
+  return node.schedulable && !node.taken && !node.memory.marks.empty() &&
+         (!node.memory.settled || *node.memory.settled < node.memory.marks.back().time);
+}
+
+bool is_settled(const GuardNode& node, const GuardFinding& finding) {
+  return was_given_back(node) || (node.memory.settled && finding.opened <= *node.memory.settled);
+}
+
+// Which nodes the limits are about: those that have GPUs, if any have.
+bool counts(const GuardNode& node, bool some_have_gpus) {
+  return !node.is_never_taken && (node.has_gpus || !some_have_gpus);
 }
 
 // Counts what is taken, so that no rule depends on the order in which a caller acts.
 class GuardTally {
  public:
   GuardTally(const std::vector<GuardNode>& nodes, const GuardLimits& limits, Timestamp now)
-      : all_(nodes.size()), most_a_day_(most_a_day(nodes.size(), limits)) {
+      : some_have_gpus_(std::ranges::any_of(
+            nodes, [](const GuardNode& node) { return node.has_gpus && !node.is_never_taken; })) {
+    std::size_t held = 0;
     for (const GuardNode& node : nodes) {
-      if (node.schedulable) ++schedulable_;
-      if (!node.mark) continue;
-      if (!node.mark->incident.empty()) taken_for_.emplace(node.mark->incident, node.name);
-      if (now - node.mark->time < kDay) ++taken_today_;
+      for (const GuardMark& mark : node.memory.marks) {
+        if (!mark.incident.empty()) taken_for_.emplace(mark.incident, node.name);
+        if (now - mark.time < kDay) ++taken_today_;
+      }
+      if (!counts(node, some_have_gpus_)) continue;
+      ++all_;
+      if (stays(node)) ++staying_;
+      if (node.taken) ++held;
     }
+    most_a_day_ = most_a_day(staying_ + held, limits);
   }
 
-  std::string why_not(const GuardFinding& finding) const {
+  std::string why_not(const GuardNode& node, const GuardFinding& finding) const {
+    if (!counts(node, some_have_gpus_))
+      return node.is_never_taken ? "it serves the cluster itself"
+                                 : "it has no GPU that the scheduler knows, and other nodes have";
     const auto other = taken_for_.find(finding.incident);
     if (other != taken_for_.end())
       return fmt::format("its incident took {} already, and an incident takes one node",
@@ -77,30 +128,71 @@ class GuardTally {
     if (taken_today_ >= most_a_day_)
       return fmt::format("{} of at most {} {} a day taken", taken_today_, most_a_day_,
                          most_a_day_ == 1 ? "node" : "nodes");
-    if (static_cast<double>(schedulable_) - 1 < kLeastPart * static_cast<double>(all_))
-      return fmt::format("too few nodes would be left: {} of {}",
-                         schedulable_ - std::min<std::size_t>(schedulable_, 1), all_);
+    const std::size_t rest = staying_ - (stays(node) ? 1 : 0);
+    if (static_cast<double>(rest) < kLeastPart * static_cast<double>(all_))
+      return fmt::format("too few nodes would be left: {} of {}", rest, all_);
     return {};
   }
 
   void take(const GuardNode& node, const GuardFinding& finding) {
     taken_for_.emplace(finding.incident, node.name);
     ++taken_today_;
-    --schedulable_;
+    if (stays(node)) --staying_;
   }
 
  private:
+  static bool stays(const GuardNode& node) { return node.schedulable && !node.is_avoided; }
+
   static std::size_t most_a_day(std::size_t nodes, const GuardLimits& limits) {
     const double part = static_cast<double>(nodes) * limits.daily_percent / 100;
-    return std::max<std::size_t>(1, static_cast<std::size_t>(std::floor(part)));
+    return std::min(limits.daily_most,
+                    std::max<std::size_t>(1, static_cast<std::size_t>(std::floor(part))));
   }
 
-  std::size_t all_;
-  std::size_t most_a_day_;
-  std::size_t schedulable_ = 0;
+  bool some_have_gpus_;
+  std::size_t all_ = 0;
+  std::size_t staying_ = 0;
+  std::size_t most_a_day_ = 0;
   std::size_t taken_today_ = 0;
   std::map<std::string, std::string> taken_for_;  // incident: node
 };
+
+// Why this finding must not take this node; empty: it may.
+std::string why_not_this(const GuardNode& node, const GuardFinding& finding) {
+  const auto is_for_it = [&](const GuardMark& mark) { return mark.finding == finding.id; };
+  if (std::ranges::any_of(node.memory.marks, is_for_it))
+    return "it took the node once, and the node was given back";
+  if (!node.schedulable) return "the node is out of scheduling already";
+  if (is_settled(node, finding))
+    return "since it was found, the node was given back or was out of scheduling";
+  if (node.booted && *finding.last_seen - doubt_of(finding) < *node.booted)
+    return "the node has booted since it was seen";
+  return {};
+}
+
+// Notes which nodes others had in hand, for what is known of them now.
+void settle_nodes(const std::vector<GuardFinding>& findings, const std::vector<GuardNode>& nodes,
+                  std::vector<GuardStep>& steps) {
+  std::set<std::string> noted;
+  for (const GuardNode& node : nodes) {
+    if (!was_given_back(node)) continue;
+    noted.insert(node.name);
+    steps.push_back({GuardStep::Kind::settle,
+                     node.name,
+                     {.id = node.memory.marks.back().finding},
+                     "somebody gave it back"});
+  }
+  for (const GuardFinding& finding : findings) {
+    if (finding.state != "open" || !is_node_hardware(finding.cause)) continue;
+    for (const std::string& host : finding.hosts) {
+      const GuardNode* node = node_called(nodes, host);
+      if (node == nullptr || node->schedulable || node->taken || is_settled(*node, finding) ||
+          !noted.insert(node->name).second)
+        continue;
+      steps.push_back({GuardStep::Kind::settle, node->name, finding, "it is out of scheduling"});
+    }
+  }
+}
 
 }  // namespace
 
@@ -123,6 +215,10 @@ std::string why_no_accusation(const GuardFinding& finding, const GuardLimits& li
   if (finding.hosts.size() != 1)
     return fmt::format("it names {} hosts, not one", finding.hosts.size());
   if (finding.incident.empty()) return "it belongs to no incident";
+  if (!finding.last_seen) return "it is not known when it was seen";
+  // Logs may be sent long after they were written, and clocks may be wrong.
+  if (std::chrono::abs(now - *finding.last_seen) > kDay + doubt_of(finding))
+    return fmt::format("it was last seen at {}", to_rfc3339(*finding.last_seen));
   if (now - finding.opened < limits.hold) return "it has not stood for long enough yet";
   return {};
 }
@@ -161,12 +257,13 @@ std::vector<GuardStep> plan_guard(const std::vector<GuardFinding>& findings,
     return std::pair(finding->opened, finding->id);
   });
   for (const GuardNode& node : nodes) {
-    if (!node.taken || !node.mark) continue;
-    const auto held = by_id.find(node.mark->finding);
+    const GuardMark* mark = held_mark(node);
+    if (mark == nullptr) continue;
+    const auto held = by_id.find(mark->finding);
     if (held == by_id.end()) {
       steps.push_back({GuardStep::Kind::leave,
                        node.name,
-                       {.id = node.mark->finding},
+                       {.id = mark->finding},
                        "the server does not know what the node was taken for"});
       continue;
     }
@@ -175,7 +272,7 @@ std::vector<GuardStep> plan_guard(const std::vector<GuardFinding>& findings,
     // Who withdraws a finding withdraws what else the same incident says of this node.
     const bool is_accused = std::ranges::any_of(accusations, [&](const GuardFinding* other) {
       return node_called(nodes, other->hosts.front()) == &node &&
-             !(is_withdrawn(finding) && other->incident == node.mark->incident);
+             !(is_withdrawn(finding) && other->incident == mark->incident);
     });
     if (!is_accused)
       steps.push_back({GuardStep::Kind::give_back, node.name, finding,
@@ -184,6 +281,7 @@ std::vector<GuardStep> plan_guard(const std::vector<GuardFinding>& findings,
                            : fmt::format("it is over ({})", finding.reason)});
   }
 
+  settle_nodes(findings, nodes, steps);
   GuardTally tally(nodes, limits, now);
   std::set<std::string> taken;
   for (const GuardFinding* finding : accusations) {
@@ -195,19 +293,18 @@ std::vector<GuardStep> plan_guard(const std::vector<GuardFinding>& findings,
     };
     if (node == nullptr) {
       leave("no node is called so, or more than one");
-    } else if (node->taken || taken.contains(node->name)) {
-      // It needs no second reason.
-    } else if (node->mark && node->mark->finding == finding->id) {
-      leave("it took the node once, and the node was given back");
-    } else if (!node->schedulable) {
-      leave("the node is out of scheduling already");
-    } else if (std::string why = tally.why_not(*finding); !why.empty()) {
-      leave(std::move(why));
-    } else {
-      tally.take(*node, *finding);
-      taken.insert(node->name);
-      steps.push_back({GuardStep::Kind::take, node->name, *finding, {}});
+      continue;
     }
+    if (node->taken || taken.contains(node->name)) continue;  // it needs no second reason
+    std::string why = why_not_this(*node, *finding);
+    if (why.empty()) why = tally.why_not(*node, *finding);
+    if (!why.empty()) {
+      leave(std::move(why));
+      continue;
+    }
+    tally.take(*node, *finding);
+    taken.insert(node->name);
+    steps.push_back({GuardStep::Kind::take, node->name, *finding, {}});
   }
   return steps;
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,10 +30,11 @@ struct GuardFinding {
   bool part_of_job = false;
   Timestamp opened;
   std::optional<Timestamp> resolved;
+  std::optional<Timestamp> last_seen;  // by the times of the lines
+  bool zone_assumed = false;           // which may be hours off
 };
 
-// What a node was taken for. It outlives the taking, so that nobody's decision to give a node back
-// is undone.
+// What a node was taken for.
 struct GuardMark {
   std::string finding;
   std::string incident;
@@ -40,22 +42,38 @@ struct GuardMark {
   bool operator==(const GuardMark&) const = default;
 };
 
+// What is kept of a node. It outlives the taking, so that nobody's decision to give a node back is
+// undone.
+struct GuardMemory {
+  std::vector<GuardMark> marks;  // the last ones; the newest is the last
+  // Until then somebody had the node out of scheduling, or it was given back: what was found before
+  // takes it no more.
+  std::optional<Timestamp> settled;
+  bool operator==(const GuardMemory&) const = default;
+};
+
 struct GuardNode {
   std::string name;
-  std::vector<std::string> also;  // other names that logs may have for it
-  bool schedulable = true;        // jobs may begin on it
-  bool taken = false;             // by the guard, until now
-  std::optional<GuardMark> mark;  // the last one
+  std::vector<std::string> also = {};  // other names that logs may have for it
+  bool schedulable = true;             // jobs may begin on it
+  bool is_avoided = false;             // though most jobs will not, because somebody marked it
+  bool taken = false;                  // by the guard, until now
+  bool has_gpus = false;
+  bool is_never_taken = false;  // it serves the cluster itself
+  std::optional<Timestamp> booted = {};
+  GuardMemory memory = {};
 };
 
 struct GuardLimits {
   double min_confidence = 0.9;
-  double daily_percent = 2;                                 // of all nodes; at least one node
+  double daily_percent = 2;                                 // of the nodes; at least one node
+  std::size_t daily_most = 3;                               // and never more nodes
   std::chrono::milliseconds hold{std::chrono::minutes{2}};  // how long a finding must have stood
 };
 
 struct GuardStep {
-  enum class Kind { take, give_back, leave };
+  // settle: nothing is done to the node, and what was found until now takes it no more.
+  enum class Kind { take, give_back, settle, leave };
   Kind kind = Kind::leave;
   std::string node;      // of leave: a host that no node is called may stand here
   GuardFinding finding;  // of which at least the id is known
@@ -80,7 +98,8 @@ std::vector<GuardStep> plan_guard(const std::vector<GuardFinding>& findings,
                                   const std::vector<GuardNode>& nodes, const GuardLimits& limits,
                                   Timestamp now);
 
-// The node that logs call `host`; null: none, or it is not clear which.
+// The node that logs call `host`; null: none, or it is not clear which. Two names with domains are
+// the same only if they are equal, and an address is only itself.
 const GuardNode* node_called(const std::vector<GuardNode>& nodes, const std::string& host);
 
 }  // namespace faultline

@@ -35,6 +35,11 @@ std::string_view field_in(std::string_view line, std::string_view name) {
   return {};
 }
 
+// With TZ=UTC0 scontrol prints times so; a node that is down may have none.
+std::optional<Timestamp> time_in(std::string_view text) {
+  return text.empty() ? std::nullopt : parse_rfc3339(std::string(text) + "Z");
+}
+
 std::vector<std::string_view> parts_of(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
   for (std::size_t at = 0; at <= text.size();) {
@@ -46,10 +51,12 @@ std::vector<std::string_view> parts_of(std::string_view text, char separator) {
 }
 
 GuardNode slurm_node_in(std::string_view line) {
-  GuardNode node{.name = std::string(field_in(line, "NodeName=")), .also = {}, .mark = {}};
+  GuardNode node{.name = std::string(field_in(line, "NodeName="))};
   if (const std::string_view host = field_in(line, "NodeHostName=");
       !host.empty() && host != node.name)
     node.also.emplace_back(host);
+  node.has_gpus = field_in(line, "Gres=").find("gpu") != std::string_view::npos;
+  node.booted = time_in(field_in(line, "BootTime="));
   const std::vector<std::string_view> states = parts_of(field_in(line, "State="), '+');
   const auto is_good = [](std::string_view state) {
     return std::ranges::find(kGoodStates, state) != std::end(kGoodStates);
@@ -60,9 +67,10 @@ GuardNode slurm_node_in(std::string_view line) {
   if (reason == std::string_view::npos) return node;
   const std::string_view text = line.substr(reason + 8);
   if (!text.starts_with(kReason)) return node;
-  node.mark = mark_in(text);
+  const std::optional<GuardMark> mark = mark_in(text);
+  if (mark) node.memory.marks.push_back(*mark);
   // Resuming a node that is also down would say that it is up.
-  node.taken = node.mark.has_value() && std::ranges::any_of(states, is_drained) &&
+  node.taken = mark.has_value() && std::ranges::any_of(states, is_drained) &&
                std::ranges::all_of(states, [&](std::string_view state) {
                  return is_good(state) || is_drained(state);
                });
@@ -71,7 +79,7 @@ GuardNode slurm_node_in(std::string_view line) {
 
 // Where scontrol finds its settings and libraries, if not in their usual places.
 std::vector<std::string> slurm_variables() {
-  std::vector<std::string> variables;
+  std::vector<std::string> variables{"TZ=UTC0"};
   for (const char* name : {"SLURM_CONF", "SLURM_CONF_SERVER", "LD_LIBRARY_PATH"})
     if (const char* value = std::getenv(name))
       variables.push_back(fmt::format("{}={}", name, value));
@@ -89,15 +97,57 @@ std::vector<GuardNode> slurm_nodes_in(std::string_view text) {
 
 SlurmCluster::SlurmCluster(std::string path, const std::filesystem::path& folder,
                            const std::atomic<bool>& stopped)
-    : runner_(std::move(path), stopped, slurm_variables()), file_(folder / "slurm.json") {
+    : runner_(std::move(path), stopped, slurm_variables()), file_(folder / "slurm.json") {}
+
+Result<void> SlurmCluster::open_state(bool writes) {
+  if (writes) {
+    Result<OpenDescriptor> lock = lock_state_folder(file_.parent_path());
+    if (!lock) return lock.error();
+    lock_ = std::move(*lock);
+  }
+  Error damaged{Error::Kind::invalid_input,
+                fmt::format("{} cannot be read, so it is not known what was done to nodes; "
+                            "remove it if that does not matter",
+                            file_.string())};
+  std::error_code error;
+  const bool is_there = std::filesystem::exists(file_, error);
+  if (error) return damaged;
+  if (!is_there) return {};
   std::ifstream in(file_, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(in), {}};
   boost::system::error_code wrong;
-  const boost::json::value marks = boost::json::parse(text, wrong);
-  if (wrong || !marks.is_object()) return;
-  for (const auto& [node, mark] : marks.get_object())
-    if (const auto read = mark.is_string() ? mark_in(mark.get_string()) : std::nullopt)
-      marks_[std::string(node)] = *read;
+  const boost::json::value kept = boost::json::parse(text, wrong);
+  if (!in || wrong || !kept.is_object()) return damaged;
+  for (const auto& [node, memory] : kept.get_object()) {
+    const auto read = memory.is_string() ? memory_in(memory.get_string()) : std::nullopt;
+    if (!read) return damaged;
+    memories_[std::string(node)] = *read;
+  }
+  return {};
+}
+
+Result<void> SlurmCluster::keep(const std::string& name, const GuardMemory& memory) {
+  std::map<std::string, GuardMemory> memories = memories_;
+  memories[name] = memory;
+  if (memory == GuardMemory{}) memories.erase(name);
+  boost::json::object kept;
+  for (const auto& [node, one] : memories) kept[node] = text_of_memory(one);
+  if (!replace_file(file_, boost::json::serialize(kept) + "\n"))
+    return Error{Error::Kind::invalid_input, fmt::format("cannot write {}", file_.string())};
+  memories_ = std::move(memories);
+  return {};
+}
+
+GuardMemory SlurmCluster::memory_of(const GuardNode& node) const {
+  const auto found = memories_.find(node.name);
+  if (found == memories_.end()) return node.memory;
+  GuardMemory memory = found->second;
+  // What Slurm says is what the node is taken for now, whoever took it.
+  for (const GuardMark& mark : node.memory.marks) {
+    std::erase(memory.marks, mark);
+    add_mark(memory, mark);
+  }
+  return memory;
 }
 
 Result<std::string> SlurmCluster::scontrol(std::vector<std::string> words) {
@@ -114,11 +164,7 @@ Result<std::vector<GuardNode>> SlurmCluster::nodes() {
   const Result<std::string> shown = scontrol({"--oneliner", "show", "nodes"});
   if (!shown) return shown.error();
   std::vector<GuardNode> nodes = slurm_nodes_in(*shown);
-  for (GuardNode& node : nodes) {
-    const auto kept = marks_.find(node.name);
-    if (kept != marks_.end() && (!node.mark || node.mark->time < kept->second.time))
-      node.mark = kept->second;
-  }
+  for (GuardNode& node : nodes) node.memory = memory_of(node);
   return nodes;
 }
 
@@ -138,33 +184,42 @@ Result<void> SlurmCluster::take(const std::string& name, const GuardFinding& fin
   if (!node->schedulable)
     return Error{Error::Kind::conflict, "the node went out of scheduling meanwhile"};
   // The mark is kept before the node is drained: what is not known to be ours is never given back.
-  std::map<std::string, GuardMark> marks = marks_;
-  marks[name] = mark;
-  boost::json::object kept;
-  for (const auto& [of, one] : marks) kept[of] = text_of_mark(one);
-  std::error_code error;
-  std::filesystem::create_directories(file_.parent_path(), error);
-  if (!replace_file(file_, boost::json::serialize(kept) + "\n"))
-    return Error{Error::Kind::invalid_input, fmt::format("cannot write {}", file_.string())};
-  marks_ = std::move(marks);
+  const GuardMemory before = memory_of(*node);
+  GuardMemory after = before;
+  add_mark(after, mark);
+  if (const Result<void> kept = keep(name, after); !kept) return kept.error();
   const Result<std::string> done =
       scontrol({"update", "NodeName=" + name, "State=DRAIN",
                 fmt::format("Reason={} {} ({})", kReason, finding.cause, text_of_mark(mark))});
-  if (!done) return done.error();
-  return {};
+  if (done) return {};
+  // A node that was not drained was not given back either. If that is not known, the mark stays.
+  const Result<GuardNode> now = node_now(name);
+  if (now && now->schedulable)
+    if (const Result<void> kept = keep(name, before); !kept) return kept.error();
+  return done.error();
 }
 
 Result<void> SlurmCluster::give_back(const std::string& name, const std::string& finding,
-                                     const std::string&, Timestamp) {
+                                     const std::string&, Timestamp now) {
   const Result<GuardNode> node = node_now(name);
   if (!node) return node.error();
-  if (!node->taken || node->mark->finding != finding)
+  if (!node->taken || node->memory.marks.back().finding != finding)
     return Error{Error::Kind::conflict, "somebody changed the node or its reason meanwhile"};
-  const Result<std::string> done = scontrol({"update", "NodeName=" + name, "State=RESUME"});
+  const Result<std::string> done = scontrol({"update", "NodeName=" + name, "State=UNDRAIN"});
   if (!done) return done.error();
-  return {};
+  GuardMemory memory = memory_of(*node);
+  faultline::settle(memory, now);
+  return keep(name, memory);
 }
 
-bool SlurmCluster::may_have_taken(const std::string& node) { return marks_.contains(node); }
+Result<void> SlurmCluster::settle(const std::string& name, Timestamp now) {
+  const Result<GuardNode> node = node_now(name);
+  if (!node) return node.error();
+  GuardMemory memory = memory_of(*node);
+  faultline::settle(memory, now);
+  return keep(name, memory);
+}
+
+bool SlurmCluster::may_have_taken(const std::string& node) { return memories_.contains(node); }
 
 }  // namespace faultline

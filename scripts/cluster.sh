@@ -165,6 +165,7 @@ start_slurm() {
   cp -r "$OLDPWD/packaging/slurm" slurm
   sed -i -e "s#^FAULTLINE_URL=.*#FAULTLINE_URL=http://127.0.0.1:$((port + 9))#" \
     -e "s#^FAULTLINE_TOKEN_FILE=.*#FAULTLINE_TOKEN_FILE=$PWD/nodes.token#" \
+    -e "s#^FAULTLINE_READ_TOKEN_FILE=.*#FAULTLINE_READ_TOKEN_FILE=$PWD/users.token#" \
     -e "s#^FAULTLINE_LOGS=.*#FAULTLINE_LOGS=$PWD/logs#" \
     -e "s#^PATH=.*#export SLURM_CONF=$SLURM_CONF LD_LIBRARY_PATH=$LD_LIBRARY_PATH PATH=$PATH#" \
     -e "s#^FAULTLINE_GUARD_FLAGS=.*#FAULTLINE_GUARD_FLAGS=(--hold 2s --state $PWD/guard.\${SLURMD_NODENAME:-})#" slurm/settings.sh
@@ -201,6 +202,7 @@ PartitionName=train Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 CONF
   url=http://127.0.0.1:$((port + 9))
   token_for nodes --scope ingest,read --jobs slurm-
+  token_for users --scope read --jobs slurm-
   token_for people --scope read,operate
   begin server faultline serve --data data --listen "127.0.0.1:$((port + 9))" --tokens tokens --stall-after 5s
   slurm_server=${slurm_pids[-1]}
@@ -252,7 +254,7 @@ start_agents() {
 
 # Each task writes the simulated log of its rank where NCCL would write it, and then waits for the others for ever.
 make_job() {
-  faultline simulate --scenario gpu_off_bus --nodes 2 --seed 3 --out simulated >&2
+  faultline simulate --scenario gpu_off_bus --nodes 2 --seed 3 --no-boot --out simulated >&2
   cat >train.sh <<'TRAIN'
 #!/bin/bash
 file=${NCCL_DEBUG_FILE//%h/$SLURMD_NODENAME}

@@ -104,7 +104,7 @@ Result<OpenDescriptor> lock_state_folder(const fs::path& folder) {
                              folder.string(), std::generic_category().message(errno))};
   if (flock(lock.get(), LOCK_EX | LOCK_NB) != 0)
     return Error{Error::Kind::conflict,
-                 fmt::format("another `faultline ship` uses {}; give this one a folder of its own "
+                 fmt::format("another faultline uses {}; give this one a folder of its own "
                              "with --state",
                              folder.string())};
   return lock;

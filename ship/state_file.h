@@ -11,7 +11,7 @@
 
 namespace faultline {
 
-// Makes the folder and locks it. An error if it cannot, or if another agent uses it.
+// Makes the folder and locks it. An error if it cannot, or if another process uses it.
 Result<OpenDescriptor> lock_state_folder(const std::filesystem::path& folder);
 
 // Empty if there is none yet, or if it is damaged: then logs are read from their beginnings, and

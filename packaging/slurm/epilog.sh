@@ -7,12 +7,23 @@ trap 'exit 0' EXIT
 # shellcheck source=packaging/slurm/settings.sh
 . "$(dirname "$0")/settings.sh"
 
+umask 077
 exec </dev/null >>"$FAULTLINE_LOGS/.epilog" 2>&1
 
-# Ends the agent that the prolog started, and no other process that may have got its number.
+# The node is held until this script ends, and Slurm drains it if that is later than PrologEpilogTimeout. What takes
+# longer, because the server is away, goes on in a session of its own.
+if [[ ${1:-} != --rest ]]; then
+  touch "$FAULTLINE_LOGS/.ended.$SLURM_JOB_ID"
+  setsid "$0" --rest &
+  for _ in {1..200}; do
+    kill -0 "$!" 2>/dev/null || break
+    sleep 0.1
+  done
+  exit
+fi
+
 kernel=$FAULTLINE_LOGS/.kernel.$SLURM_JOB_ID
-pid=$(cat "$kernel/pid" 2>/dev/null || true)
-if [[ -n $pid ]] && tr '\0' ' ' <"/proc/$pid/cmdline" 2>/dev/null | grep -qF -- "--state $kernel"; then
+if pid=$(faultline_agent_of "$SLURM_JOB_ID"); then
   kill "$pid"
   for _ in {1..100}; do
     kill -0 "$pid" 2>/dev/null || break
@@ -25,4 +36,5 @@ send=(timeout 110 faultline ship --final --job "slurm-$SLURM_JOB_ID" --host "$fa
 "${send[@]}" --kmsg --state "$kernel" || echo "job $SLURM_JOB_ID: the kernel's messages were not sent"
 [[ -z $(ls "$FAULTLINE_LOGS/$SLURM_JOB_ID") ]] || "${send[@]}" "$FAULTLINE_LOGS/$SLURM_JOB_ID" ||
   echo "job $SLURM_JOB_ID: its logs were not all sent"
-rm -rf "$kernel"
+# Unless the job was started again meanwhile.
+faultline_agent_of "$SLURM_JOB_ID" >/dev/null || rm -rf "$kernel"

@@ -10,6 +10,6 @@ flags=(--silent --show-error --fail --max-time 20)
 [[ -z $FAULTLINE_CA_FILE ]] || flags+=(--cacert "$FAULTLINE_CA_FILE")
 # The token goes through stdin, not through the command line, which others can see.
 header=
-[[ -z $FAULTLINE_TOKEN_FILE ]] || header="header = \"Authorization: Bearer $(cat "$FAULTLINE_TOKEN_FILE")\""
+[[ -z $FAULTLINE_READ_TOKEN_FILE ]] || header="header = \"Authorization: Bearer $(cat "$FAULTLINE_READ_TOKEN_FILE")\""
 diagnosis=$(curl "${flags[@]}" --config - "$FAULTLINE_URL/api/v1/jobs/slurm-$1/diagnosis?format=text" <<<"$header")
 sed -n 's/^restart without: .*\(--exclude=[^ ]*\)$/\1/p' <<<"$diagnosis"

@@ -6,9 +6,23 @@ trap 'exit 0' EXIT
 # shellcheck source=packaging/slurm/settings.sh
 . "$(dirname "$0")/settings.sh"
 
+umask 022 # users pass through this folder
 mkdir -p "$FAULTLINE_LOGS"
+umask 077
 exec </dev/null >>"$FAULTLINE_LOGS/.prolog" 2>&1
-find "$FAULTLINE_LOGS" -mindepth 1 -maxdepth 1 -type d -mtime "+$FAULTLINE_KEEP_DAYS" -exec rm -rf {} +
+
+# The epilog marks what has ended. It did not run for jobs during which the node went down.
+touch -d "@$(awk '/^btime/ { print $2 }' /proc/stat)" "$FAULTLINE_LOGS/.booted"
+while read -r kernel; do
+  touch "$FAULTLINE_LOGS/.ended.${kernel##*.}"
+  rm -rf "$kernel"
+done < <(find "$FAULTLINE_LOGS" -maxdepth 1 -type d -name '.kernel.*' ! -newer "$FAULTLINE_LOGS/.booted")
+# A job that was started again runs, whatever the mark says.
+rm -f "$FAULTLINE_LOGS/.ended.$SLURM_JOB_ID"
+while read -r ended; do
+  old=${ended##*.}
+  faultline_agent_of "$old" >/dev/null || rm -rf "${FAULTLINE_LOGS:?}/${old:?}" "$ended"
+done < <(find "$FAULTLINE_LOGS" -maxdepth 1 -type f -name '.ended.?*' -mtime "+$FAULTLINE_KEEP_DAYS")
 
 folder=$FAULTLINE_LOGS/$SLURM_JOB_ID
 mkdir -p "$folder"

@@ -49,6 +49,11 @@ class FakeKubernetes {
     count_up(nodes_.at(name));
   }
 
+  void forget_version(const std::string& name) {
+    const std::lock_guard lock(mutex_);
+    nodes_.at(name).at("metadata").as_object().erase("resourceVersion");
+  }
+
   boost::json::object node(const std::string& name) const {
     const std::lock_guard lock(mutex_);
     return nodes_.at(name).as_object();

@@ -34,13 +34,14 @@ GuardFinding off_bus(const std::string& host, const std::string& id = "f1") {
           .review = {},
           .part_of_job = true,
           .opened = kNow - 10min,
-          .resolved = {}};
+          .resolved = {},
+          .last_seen = kNow - 11min};
 }
 
 std::vector<GuardNode> nodes_named_node(int count) {
   std::vector<GuardNode> nodes;
   for (int i = 1; i <= count; ++i)
-    nodes.push_back({.name = "node-" + std::to_string(i), .also = {}, .mark = {}});
+    nodes.push_back({.name = "node-" + std::to_string(i), .also = {}});
   return nodes;
 }
 
@@ -49,7 +50,7 @@ GuardNode taken_node(const std::string& name, const GuardFinding& finding, Times
           .also = {},
           .schedulable = false,
           .taken = true,
-          .mark = GuardMark{finding.id, finding.incident, time}};
+          .memory = {.marks = {{finding.id, finding.incident, time}}}};
 }
 
 std::vector<std::string> taken_by(const std::vector<GuardStep>& steps) {
@@ -91,6 +92,14 @@ TEST(GuardPolicy, LeavesEveryNodeAloneThatIsNotBlamedForCertain) {
       {"two hosts", [](GuardFinding& f) { f.hosts = {"node-1", "node-2"}; }},
       {"no host", [](GuardFinding& f) { f.hosts.clear(); }},
       {"too fresh", [](GuardFinding& f) { f.opened = kNow - 1min; }},
+      {"not known when it was seen", [](GuardFinding& f) { f.last_seen.reset(); }},
+      {"in a log of last quarter", [](GuardFinding& f) { f.last_seen = kNow - 25h; }},
+      {"in a log of the future", [](GuardFinding& f) { f.last_seen = kNow + 25h; }},
+      {"long ago in any zone",
+       [](GuardFinding& f) {
+         f.zone_assumed = true;
+         f.last_seen = kNow - 39h;
+       }},
       {"no incident", [](GuardFinding& f) { f.incident.clear(); }},
       {"confidence is no number",
        [](GuardFinding& f) { f.confidence = std::numeric_limits<double>::quiet_NaN(); }},
@@ -101,6 +110,15 @@ TEST(GuardPolicy, LeavesEveryNodeAloneThatIsNotBlamedForCertain) {
     GuardFinding finding = off_bus("node-2");
     c.change(finding);
     EXPECT_EQ(taken_by(plan_guard({finding}, nodes_named_node(4), {}, kNow)), Nodes{});
+  }
+}
+
+TEST(GuardPolicy, AllowsForTheZoneThatAStampDoesNotName) {
+  GuardFinding finding = off_bus("node-2");
+  finding.zone_assumed = true;
+  for (const auto off : {-37h, 37h}) {
+    finding.last_seen = kNow + off;
+    EXPECT_EQ(taken_by(plan_guard({finding}, nodes_named_node(4), {}, kNow)), Nodes{"node-2"});
   }
 }
 
@@ -138,9 +156,10 @@ TEST(GuardPolicy, TakesAtMostTwoPercentOfTheNodesADay) {
 
 TEST(GuardPolicy, CountsWhatWasTakenWithinADayEvenIfItWasGivenBack) {
   auto nodes = nodes_named_node(10);
-  nodes[8].mark = GuardMark{"f8", "if8", kNow - 23h};
+  nodes[8].memory.marks = {{"f8", "if8", kNow - 23h}};
+  nodes[8].memory.settled = kNow - 22h;
   EXPECT_EQ(taken_by(plan_guard({off_bus("node-1")}, nodes, {}, kNow)), Nodes{});
-  nodes[8].mark->time = kNow - 25h;
+  nodes[8].memory.marks[0].time = kNow - 25h;
   EXPECT_EQ(taken_by(plan_guard({off_bus("node-1")}, nodes, {}, kNow)), Nodes{"node-1"});
 }
 
@@ -161,9 +180,98 @@ TEST(GuardPolicy, LeavesANodeThatIsOutOfSchedulingAlready) {
   EXPECT_EQ(taken_by(plan_guard({off_bus("node-1")}, nodes, {}, kNow)), Nodes{});
 }
 
+// The steps that a guard writes down, as text.
+Nodes settled_by(const std::vector<GuardStep>& steps) {
+  Nodes nodes;
+  for (const GuardStep& step : steps)
+    if (step.kind == Kind::settle) nodes.push_back(step.node + ": " + step.why);
+  return nodes;
+}
+
+TEST(GuardPolicy, DoesNotTakeANodeThatWasOutOfSchedulingForWhatWasFoundBefore) {
+  auto nodes = nodes_named_node(4);
+  nodes[0].schedulable = false;
+  const GuardFinding finding = off_bus("node-1");
+  EXPECT_EQ(settled_by(plan_guard({finding}, nodes, {}, kNow)),
+            Nodes{"node-1: it is out of scheduling"});
+  // It is written down once.
+  nodes[0].memory.settled = kNow;
+  EXPECT_EQ(settled_by(plan_guard({finding}, nodes, {}, kNow)), Nodes{});
+  // Repaired, and given back.
+  nodes[0].schedulable = true;
+  EXPECT_EQ(taken_by(plan_guard({finding}, nodes, {}, kNow + 5min)), Nodes{});
+  GuardFinding fresh = off_bus("node-1", "f2");
+  fresh.opened = kNow + 1h;
+  EXPECT_EQ(taken_by(plan_guard({finding, fresh}, nodes, {}, kNow + 2h)), Nodes{"node-1"});
+}
+
+TEST(GuardPolicy, DoesNotTakeANodeInTurnForFindingsThatWereOpenWhenItWasGivenBack) {
+  const GuardFinding first = off_bus("node-1", "f1");
+  const GuardFinding second = off_bus("node-1", "f2");
+  auto nodes = nodes_named_node(400);
+  nodes[0].memory.marks = {{first.id, first.incident, kNow - 5min}};
+  const auto steps = plan_guard({first, second}, nodes, {}, kNow);
+  EXPECT_EQ(taken_by(steps), Nodes{});
+  EXPECT_EQ(settled_by(steps), Nodes{"node-1: somebody gave it back"});
+  nodes[0].memory.settled = kNow;
+  const auto later = plan_guard({first, second}, nodes, {}, kNow + 1h);
+  EXPECT_EQ(taken_by(later), Nodes{});
+  EXPECT_EQ(settled_by(later), Nodes{});
+}
+
+TEST(GuardPolicy, KeepsWhatItNotedApartFromTheNodesThatItHolds) {
+  const GuardFinding finding = off_bus("node-1");
+  auto nodes = nodes_named_node(4);
+  nodes[0] = taken_node("node-1", finding, kNow - 5min);
+  EXPECT_EQ(settled_by(plan_guard({finding, off_bus("node-1", "f2")}, nodes, {}, kNow)), Nodes{});
+}
+
+TEST(GuardPolicy, DoesNotTakeANodeThatBootedSinceTheFaultWasSeen) {
+  auto nodes = nodes_named_node(4);
+  GuardFinding finding = off_bus("node-1");
+  nodes[0].booted = *finding.last_seen + 1s;
+  EXPECT_EQ(taken_by(plan_guard({finding}, nodes, {}, kNow)), Nodes{});
+  nodes[0].booted = *finding.last_seen - 1h;
+  EXPECT_EQ(taken_by(plan_guard({finding}, nodes, {}, kNow)), Nodes{"node-1"});
+  // It may have been seen before, in the zone of the stamp.
+  finding.zone_assumed = true;
+  EXPECT_EQ(taken_by(plan_guard({finding}, nodes, {}, kNow)), Nodes{});
+}
+
+TEST(GuardPolicy, CountsOnlyNodesWithGpusIfAnyHaveThem) {
+  auto nodes = nodes_named_node(1008);
+  for (std::size_t i = 0; i < 8; ++i) nodes[i].has_gpus = true;
+  std::vector<GuardFinding> findings;
+  for (int i = 1; i <= 9; ++i)
+    findings.push_back(off_bus("node-" + std::to_string(i), "f" + std::to_string(i)));
+  EXPECT_EQ(taken_by(plan_guard(findings, nodes, {}, kNow)), Nodes{"node-1"});
+  for (std::size_t i = 1; i < 5; ++i) nodes[i].schedulable = false;
+  EXPECT_EQ(taken_by(plan_guard(findings, nodes, {}, kNow)), Nodes{});
+  // One that has none is never taken.
+  EXPECT_EQ(taken_by(plan_guard({findings[8]}, nodes, {}, kNow)), Nodes{});
+}
+
+TEST(GuardPolicy, CountsNoNodeThatServesTheClusterOrThatOthersAvoid) {
+  auto nodes = nodes_named_node(3);
+  nodes[0].is_never_taken = true;
+  EXPECT_EQ(taken_by(plan_guard({off_bus("node-1")}, nodes, {}, kNow)), Nodes{});
+  EXPECT_EQ(taken_by(plan_guard({off_bus("node-2")}, nodes, {}, kNow)), Nodes{"node-2"});
+  nodes[2].is_avoided = true;
+  EXPECT_EQ(taken_by(plan_guard({off_bus("node-2")}, nodes, {}, kNow)), Nodes{});
+}
+
+TEST(GuardPolicy, TakesAtMostThreeNodesADayUnlessToldOtherwise) {
+  std::vector<GuardFinding> findings;
+  for (int i = 1; i <= 9; ++i)
+    findings.push_back(off_bus("node-" + std::to_string(i), "f" + std::to_string(i)));
+  EXPECT_EQ(taken_by(plan_guard(findings, nodes_named_node(1000), {}, kNow)).size(), 3U);
+  EXPECT_EQ(taken_by(plan_guard(findings, nodes_named_node(1000), {.daily_most = 5}, kNow)).size(),
+            5U);
+}
+
 TEST(GuardPolicy, TakesANodeOnceForAFinding) {
   auto nodes = nodes_named_node(400);
-  nodes[0].mark = GuardMark{"f1", "if1", kNow - 5min};
+  nodes[0].memory = {.marks = {{"f1", "if1", kNow - 2h}}, .settled = kNow - 1h};
   EXPECT_EQ(taken_by(plan_guard({off_bus("node-1")}, nodes, {}, kNow)), Nodes{});
   EXPECT_EQ(taken_by(plan_guard({off_bus("node-1", "f2")}, nodes, {}, kNow)), Nodes{"node-1"});
 }
@@ -242,15 +350,25 @@ TEST(GuardPolicy, KeepsANodeIfTheServerForgotWhy) {
 }
 
 TEST(GuardPolicy, FindsANodeByItsShortNameIfThereIsOnlyOne) {
-  std::vector<GuardNode> nodes{{.name = "node-1.a.example", .also = {}, .mark = {}},
-                               {.name = "node-2.a.example", .also = {}, .mark = {}},
-                               {.name = "node-2.b.example", .also = {}, .mark = {}},
-                               {.name = "ip-10-0-0-4", .also = {"node-4"}, .mark = {}}};
+  std::vector<GuardNode> nodes{{.name = "node-1.a.example", .also = {}},
+                               {.name = "node-2.a.example", .also = {}},
+                               {.name = "node-2.b.example", .also = {}},
+                               {.name = "ip-10-0-0-4", .also = {"node-4"}}};
   EXPECT_EQ(node_called(nodes, "node-1"), &nodes[0]);
   EXPECT_EQ(node_called(nodes, "node-2"), nullptr);
   EXPECT_EQ(node_called(nodes, "node-2.b.example"), &nodes[2]);
   EXPECT_EQ(node_called(nodes, "node-4"), &nodes[3]);
   EXPECT_EQ(node_called(nodes, "node-5"), nullptr);
+}
+
+TEST(GuardPolicy, TellsApartNamesWithDomainsAndAddresses) {
+  const std::vector<GuardNode> nodes{{.name = "gpu-1.a.example"}, {.name = "10.0.0.5"}};
+  EXPECT_EQ(node_called(nodes, "gpu-1.b.example"), nullptr);
+  EXPECT_EQ(node_called(nodes, "gpu-1.a.example"), &nodes[0]);
+  EXPECT_EQ(node_called(nodes, "gpu-1"), &nodes[0]);
+  EXPECT_EQ(node_called(nodes, "10.0.0.5"), &nodes[1]);
+  for (const char* other : {"10.7.7.7", "10", "10.0.0.6", "fe80::1"})
+    EXPECT_EQ(node_called(nodes, other), nullptr) << other;
 }
 
 TEST(GuardPolicy, PlansTheSameWhateverTheOrderOfWhatItSees) {

@@ -4,11 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <filesystem>
 #include <optional>
 #include <string>
 
 #include "curl.h"
+#include "eventually.h"
 #include "fake_kubernetes.h"
 #include "program.h"
 #include "server_process.h"
@@ -31,7 +33,7 @@ case "$1 $2 $3" in
     node=${2#NodeName=}
     case $3 in
       State=DRAIN) sed -i "/^NodeName=$node /s/State=.*/State=IDLE+DRAIN $4 [root@2026-11-29T08:00:00]/" nodes ;;
-      State=RESUME) sed -i "/^NodeName=$node /s/State=.*/State=IDLE/" nodes ;;
+      State=UNDRAIN) sed -i "/^NodeName=$node /s/State=.*/State=IDLE/" nodes ;;
       *) exit 1 ;;
     esac ;;
   *) exit 1 ;;
@@ -49,14 +51,20 @@ class GuardProgram : public ProgramTest {
     workshop.make("chmod +x bin/scontrol; ln -s '" FAULTLINE_BINARY "' bin/faultline; echo >out");
   }
 
-  // The job whose GPU on gpu-node-3 fell off the bus.
-  void send_the_job() {
+  // The job whose GPU on gpu-node-3 fell off the bus, so long ago.
+  void send_the_job(std::chrono::seconds ago = std::chrono::minutes{10}) {
+    const std::chrono::seconds uptime{41281};  // that of the last line
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    const auto boot = std::chrono::floor<std::chrono::seconds>(now) - ago - uptime;
     const std::string logs = TESTS_DIR "/scenarios/gpu_off_bus/logs";
     EXPECT_EQ(curl(*server, "/api/v1/ingest?job=slurm-4711&source=nccl&final=true", "-T -",
                    "cat " + logs + "/*/nccl.log |")
                   .status,
               200);
-    EXPECT_EQ(curl(*server, "/api/v1/ingest?job=slurm-4711&host=gpu-node-3&source=dmesg&final=true",
+    EXPECT_EQ(curl(*server,
+                   fmt::format("/api/v1/ingest?job=slurm-4711&host=gpu-node-3&source=dmesg&"
+                               "boot_time={}&final=true",
+                               boot.count()),
                    "-T " + logs + "/gpu-node-3/dmesg.txt")
                   .status,
               200);
@@ -148,6 +156,52 @@ TEST_F(GuardProgram, DoesNotTakeANodeAgainThatAPersonResumed) {
   workshop.write("bin/nodes", nodes);
   const Outcome outcome = guard_slurm("--act");
   EXPECT_THAT(outcome.err, HasSubstr("it took the node once, and the node was given back"));
+  EXPECT_EQ(read_file(workshop.folder() / "bin/nodes"), nodes);
+}
+
+TEST_F(GuardProgram, TakesNoNodeForLogsOfLongAgo) {
+  send_the_job(std::chrono::hours{25});
+  const Outcome outcome = guard_slurm("--act");
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_THAT(outcome.err, HasSubstr("it was last seen at"));
+  EXPECT_EQ(read_file(workshop.folder() / "bin/nodes"), nodes);
+}
+
+TEST_F(GuardProgram, DoesNotTakeANodeThatAPersonDrainedFirst) {
+  send_the_job();
+  run("sed -i '/gpu-node-3 /s/$/+DRAIN Reason=repair/' bin/nodes");
+  EXPECT_THAT(guard_slurm("--act").err,
+              HasSubstr("takes node gpu-node-3 no more for what was found until now"));
+  workshop.write("bin/nodes", nodes);
+  EXPECT_THAT(guard_slurm("--act").err, HasSubstr("the node was given back or was out of"));
+  EXPECT_EQ(read_file(workshop.folder() / "bin/nodes"), nodes);
+}
+
+TEST_F(GuardProgram, TriesAgainIfTheNodeCouldNotBeDrained) {
+  send_the_job();
+  run("sed -i 's/State=DRAIN)/& echo refused; exit 1;/' bin/scontrol");
+  const Outcome refused = guard_slurm("--act");
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.err, HasSubstr("refused"));
+  workshop.write("bin/scontrol", kScontrol);
+  EXPECT_EQ(guard_slurm("--act").status, 0);
+  EXPECT_THAT(state_of("gpu-node-3"), HasSubstr("DRAIN"));
+}
+
+TEST_F(GuardProgram, ChangesNothingIfItsStateIsDamagedOrInUse) {
+  send_the_job();
+  workshop.write("state/slurm.json", R"({"gpu-node-1":"finding=f1)");
+  Outcome outcome = guard_slurm("--act");
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("slurm.json cannot be read"));
+  EXPECT_THAT(read_file(workshop.folder() / "state/slurm.json"), HasSubstr("finding=f1"));
+  fs::remove(workshop.folder() / "state/slurm.json");
+  outcome = run(fmt::format(
+      "PATH=$PWD/bin:$PATH; flock state/lock timeout 60 $F guard --from {} --slurm --state state "
+      "--hold 0 --act",
+      server->url("")));
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("another faultline uses"));
   EXPECT_EQ(read_file(workshop.folder() / "bin/nodes"), nodes);
 }
 
@@ -262,6 +316,41 @@ TEST_F(GuardProgram, PrologAndEpilogSucceedIfTheServerIsAway) {
   server->kill_now();
   EXPECT_EQ(script("prolog.sh").status, 0);
   EXPECT_EQ(script("epilog.sh", "", "sed -i s/45s/1s/ slurm/epilog.sh").status, 0);
+}
+
+TEST_F(GuardProgram, EpilogHoldsTheNodeOnlyForSomeTimeIfTheServerIsAway) {
+  server->kill_now();
+  EXPECT_EQ(script("prolog.sh").status, 0);
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(script("epilog.sh", "", "sed -i -e s/45s/8s/ -e 's/{1..200}/{1..20}/' slurm/epilog.sh")
+                .status,
+            0);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds{7});
+  // What was left to do is done.
+  EXPECT_TRUE(eventually([&] { return !fs::exists(workshop.folder() / "logs/.kernel.4712"); }));
+}
+
+TEST_F(GuardProgram, PrologDeletesOnlyTheLogsOfJobsThatEndedLongAgo) {
+  // 1 ended long ago, 2 ended today, 3 runs and is quiet, 4 ran when the node went down, 4712 is
+  // started again.
+  run("mkdir -p logs/1 logs/2 logs/3 logs/4 logs/.kernel.4; touch logs/.ended.2; "
+      "touch -d '9 days ago' logs/1 logs/2 logs/3 logs/.ended.1 logs/.ended.4712; "
+      "touch -d @1 logs/.kernel.4");
+  EXPECT_EQ(script("prolog.sh").status, 0);
+  EXPECT_FALSE(fs::exists(workshop.folder() / "logs/1"));
+  EXPECT_FALSE(fs::exists(workshop.folder() / "logs/.ended.1"));
+  for (const char* kept : {"2", "3", "4", "4712", ".ended.4", ".kernel.4712"})
+    EXPECT_TRUE(fs::exists(workshop.folder() / "logs" / kept)) << kept;
+  for (const char* gone : {".kernel.4", ".ended.4712"})
+    EXPECT_FALSE(fs::exists(workshop.folder() / "logs" / gone)) << gone;
+  // The agent of job 4712 runs, so it did not end.
+  run("touch -d '9 days ago' logs/.ended.4712; "
+      "SLURM_JOB_ID=4713 SLURM_JOB_UID=$(id -u) SLURMD_NODENAME=gpu-node-3 "
+      "timeout 60 slurm/prolog.sh");
+  EXPECT_TRUE(fs::exists(workshop.folder() / "logs/4712"));
+  EXPECT_EQ(fs::status(workshop.folder() / "logs/.kernel.4712").permissions(),
+            fs::perms::owner_all);
+  for (const char* job : {"4712", "4713"}) run(fmt::format("kill $(cat logs/.kernel.{}/pid)", job));
 }
 
 TEST_F(GuardProgram, ExcludePrintsTheOptionForSbatch) {

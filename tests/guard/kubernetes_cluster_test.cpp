@@ -74,7 +74,7 @@ TEST_F(Kubernetes, TakesANodeWithATaintBesideThoseOfOthersAndTellsOfIt) {
   const GuardNode node = seen("node-2");
   EXPECT_TRUE(node.taken);
   EXPECT_FALSE(node.schedulable);
-  EXPECT_EQ(node.mark, kTheMark);
+  EXPECT_EQ(node.memory, (GuardMemory{.marks = {kTheMark}, .settled = {}}));
   ASSERT_EQ(api.events().size(), 1U);
   const std::string event = boost::json::serialize(api.events()[0]);
   EXPECT_THAT(event, HasSubstr("FaultlineTaintAdded"));
@@ -115,7 +115,7 @@ TEST_F(Kubernetes, GivesBackOnlyItsOwnTaintAndRemembersIt) {
   EXPECT_EQ(api.taints("node-2"), kOnlyGpuTaint);
   EXPECT_FALSE(seen("node-2").taken);
   EXPECT_TRUE(seen("node-2").schedulable);
-  EXPECT_EQ(seen("node-2").mark, kTheMark);
+  EXPECT_EQ(seen("node-2").memory, (GuardMemory{.marks = {kTheMark}, .settled = kTakenAt}));
   EXPECT_EQ(api.events().size(), 2U);
 }
 
@@ -124,6 +124,61 @@ TEST_F(Kubernetes, GivesNoNodeBackThatWasTakenForSomethingElse) {
   EXPECT_FALSE(cluster.give_back("node-2", "f99", "", kTakenAt));
   EXPECT_FALSE(cluster.give_back("node-1", "f27", "", kTakenAt));
   EXPECT_THAT(api.taints("node-2"), HasSubstr(kGuardTaint));
+}
+
+TEST_F(Kubernetes, RemembersWithANodeWhatIsSettled) {
+  ASSERT_TRUE(cluster.take("node-2", kLostGpu, kTheMark));
+  ASSERT_TRUE(cluster.give_back("node-2", "f27", "", kTakenAt));
+  const GuardMark next{"f28", "i13", kTakenAt + std::chrono::hours{1}};
+  ASSERT_TRUE(cluster.take("node-2", kLostGpu, next));
+  ASSERT_TRUE(cluster.settle("node-2", kTakenAt + std::chrono::hours{2}));
+  EXPECT_EQ(seen("node-2").memory,
+            (GuardMemory{.marks = {kTheMark, next}, .settled = kTakenAt + std::chrono::hours{2}}));
+  EXPECT_THAT(api.taints("node-2"), HasSubstr(kGuardTaint));
+  EXPECT_EQ(api.taints("node-1"), kOnlyGpuTaint);
+}
+
+TEST_F(Kubernetes, TakesNoNodeWhoseMemoryCannotBeRead) {
+  api.change_node("node-2", R"({"metadata":{"annotations":{"faultline/guard":"finding=?"}}})");
+  EXPECT_EQ(seen("node-2").memory.settled, Timestamp::max());
+}
+
+TEST_F(Kubernetes, KnowsNodesWithGpusThoseOfTheClusterAndThoseThatOthersAvoid) {
+  api.change_node("node-1", R"({"status":{"capacity":{"nvidia.com/gpu":"8"}}})");
+  api.change_node("node-2", R"({"status":{"capacity":{"nvidia.com/gpu":"0"}},
+      "metadata":{"labels":{"node-role.kubernetes.io/control-plane":""}}})");
+  api.change_node("node-3", R"({"spec":{"taints":[{"key":"repair","effect":"NoSchedule"}]}})");
+  EXPECT_TRUE(seen("node-1").has_gpus);
+  EXPECT_FALSE(seen("node-2").has_gpus);
+  EXPECT_TRUE(seen("node-2").is_never_taken);
+  EXPECT_FALSE(seen("node-1").is_never_taken);
+  EXPECT_TRUE(seen("node-3").is_avoided);
+  EXPECT_FALSE(seen("node-1").is_avoided);  // its taint says that it has GPUs
+  KubernetesCluster told{
+      {.url = *parse_url(api.url()), .ca_file = {}, .token_file = {}}, "", {"repair"}};
+  const auto nodes = told.nodes();
+  ASSERT_TRUE(nodes);
+  EXPECT_FALSE(nodes->at(2).is_avoided);
+}
+
+TEST_F(Kubernetes, ChangesNoNodeThatIsNotTheOneAskedForOrHasNoVersion) {
+  api.change_node("node-2", R"({"metadata":{"name":"node-9"}})");
+  EXPECT_FALSE(cluster.take("node-2", kLostGpu, kTheMark));
+  api.change_node("node-1", R"({"metadata":{"resourceVersion":"7"}})");
+  api.forget_version("node-1");
+  EXPECT_FALSE(cluster.take("node-1", kLostGpu, kTheMark));
+  EXPECT_EQ(api.patches(), 0);
+}
+
+TEST_F(Kubernetes, CutsTheMessageOfAnEventBetweenCharacters) {
+  GuardFinding finding = kLostGpu;
+  finding.title.clear();
+  for (int i = 0; i < 600; ++i) finding.title += "\u00e9";
+  ASSERT_TRUE(cluster.take("node-2", finding, kTheMark));
+  ASSERT_EQ(api.events().size(), 1U);
+  const std::string message(api.events()[0].at("message").as_string());
+  EXPECT_GT(message.size(), 990U);
+  EXPECT_TRUE(message.ends_with("\u00e9"));
 }
 
 TEST_F(Kubernetes, AnApiThatIsAwayIsAnError) {

@@ -34,7 +34,8 @@ TEST(SlurmNodes, AreKnownAgainByTheReasonOfTheGuard) {
   EXPECT_EQ(node.name, "gpu-node-2");
   EXPECT_EQ(node.also, std::vector<std::string>{"host-2"});
   EXPECT_TRUE(node.taken);
-  EXPECT_EQ(node.mark, (GuardMark{"f1", "i1", *parse_rfc3339("2026-11-29T06:00:00Z")}));
+  EXPECT_EQ(node.memory.marks,
+            (std::vector<GuardMark>{{"f1", "i1", *parse_rfc3339("2026-11-29T06:00:00Z")}}));
   EXPECT_TRUE(slurm_nodes_in(slurm_line("MIXED+DRAIN", reason)).at(0).taken);
   // Such a node is not given back: it is down for another reason, too.
   for (const char* other : {"IDLE", "DOWN+DRAIN", "DOWN*+DRAIN", "IDLE+DRAIN+NOT_RESPONDING"})
@@ -47,6 +48,16 @@ TEST(SlurmNodes, ThatAPersonDrainedAreNotTheGuards) {
         "Reason=see faultline: gpu.off_bus (finding=f1 incident=i1 time=2026-11-29T06:00:00Z)",
         "Reason=faultline: x (finding=../x incident=i1 time=2026-11-29T06:00:00Z)"})
     EXPECT_FALSE(slurm_nodes_in(slurm_line("IDLE+DRAIN", reason)).at(0).taken) << reason;
+}
+
+TEST(SlurmNodes, TellWhenTheyBootedAndWhetherTheyHaveGpus) {
+  std::string line = slurm_line("IDLE", "BootTime=2026-11-29T05:38:01 SlurmdStartTime=None");
+  GuardNode node = slurm_nodes_in(line).at(0);
+  EXPECT_EQ(node.booted, *parse_rfc3339("2026-11-29T05:38:01Z"));
+  EXPECT_FALSE(node.has_gpus);
+  EXPECT_FALSE(slurm_nodes_in(slurm_line("DOWN", "BootTime=None")).at(0).booted);
+  line.replace(line.find("(null)", line.find(" Gres=")), 6, "gpu:h200:8(S:0-1)");
+  EXPECT_TRUE(slurm_nodes_in(line).at(0).has_gpus);
 }
 
 TEST(SlurmNodes, AreAllRead) {
