@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -120,8 +121,7 @@ TEST_P(DocumentGolden, ARestartAnywhereLosesAndDoublesNothing) {
   const std::string text = input();
   const std::string expected = every_fact(text);
   constexpr std::size_t kLong = 1500;
-  const std::size_t step =
-      text.size() > kLong && std::getenv("FAULTLINE_EVERY") == nullptr ? 7 : 1;
+  const std::size_t step = text.size() > kLong && std::getenv("FAULTLINE_EVERY") == nullptr ? 7 : 1;
   for (std::size_t cut = 0; cut <= text.size(); cut += step) {
     Reader first(Cursor{}, kNow);
     std::string all = every_fact(first, text.substr(0, cut));
