@@ -42,7 +42,7 @@ struct ShipOptions {
   std::string source;
   int rank = -1;
   bool follow = false;
-  bool raw = false;
+  bool reads_here = false;
   bool kernel = false;
   bool final = false;
   std::string state;
@@ -144,7 +144,7 @@ ShipSettings settings_from(const ShipOptions& options, const std::filesystem::pa
                         .paths = {},
                         .kernel = options.kernel,
                         .follow = options.follow,
-                        .raw = options.raw,
+                        .reads_here = options.reads_here,
                         .final = options.final,
                         .job = options.job,
                         .host = host_of(options),
@@ -232,10 +232,9 @@ void add_ship_command(CLI::App& app, int& exit_code) {
   command->add_flag("--follow", options->follow,
                     "Go on with what is written from now on, and with new files, through rotation "
                     "and truncation");
-  command->add_flag("--raw", options->raw,
-                    "With --follow: send lines as they are. By default they are read here if the "
-                    "server would read them alike, and it gets what they say: a few bytes of each "
-                    "hundred");
+  command->add_flag("--read-here", options->reads_here,
+                    "With --follow: read lines here if the server would read them alike, and send "
+                    "what they say: of NCCL's calls a few bytes of each hundred");
   command->add_flag("--kmsg", options->kernel, "Send the kernel's messages, from /dev/kmsg");
   command->add_flag("--final", options->final, "Say that nothing will follow what is sent");
   command

@@ -35,8 +35,12 @@ void write_events(const std::vector<Event>& events, ByteWriter& out) {
 
 std::vector<Event> read_events(ByteReader& in) {
   constexpr std::size_t kLeastBytes = 9;
+  // A reader cuts a block at 8,192 events; a line may tell of some more.
+  constexpr std::size_t kMostEvents = std::size_t{1} << 16;
   std::vector<Event> events;
-  for (std::size_t left = in.count(kLeastBytes); left > 0; --left) {
+  std::size_t left = in.count(kLeastBytes);
+  if (left > kMostEvents) throw BadBytes("has more events than a reader puts into one");
+  for (; left > 0; --left) {
     Event event;
     event.order = in.small<std::uint32_t>();
     event.speaker = in.small<std::uint32_t>();

@@ -15,6 +15,8 @@ namespace {
 
 constexpr std::size_t kMostDialects = 64;
 constexpr std::size_t kLongestDialect = 40;
+constexpr std::size_t kMostMarks = 64;
+constexpr std::size_t kMoreThanLines = 64;  // speakers, functions
 constexpr std::size_t kLongestName = 4096;  // of a host, or of a function
 // Far beyond any time that a log has, and far below where sums of times overflow.
 constexpr std::int64_t kFarthestTime = std::int64_t{1} << 58;
@@ -51,6 +53,9 @@ void check_counts(const Batch& batch) {
 }
 
 void check_speakers(const Batch& batch) {
+  need(batch.speakers.size() <= batch.lines + kMoreThanLines &&
+           batch.signatures.size() <= batch.lines + kMoreThanLines,
+       "has more speakers or functions than lines");
   for (const Speaker& speaker : batch.speakers)
     need(speaker.host.size() <= kLongestName, "has a host with too long a name");
   for (const Signature& signature : batch.signatures)
@@ -63,6 +68,8 @@ void check_events(const Batch& batch) {
   std::int64_t last = -1;
   for (const Event& event : batch.events) {
     need(event.speaker < batch.speakers.size(), "has an event of no speaker");
+    need(event.text.find('\0') == std::string::npos && event.text.find('\n') == std::string::npos,
+         "has an event with a text that is no line");
     need(event.order > last, "has events without an order");
     last = event.order;
     const auto line = static_cast<std::int64_t>(event.line);
@@ -108,14 +115,21 @@ class KeptSpan : public KeptLinesVisitor {
   void blank(std::uint64_t lines) override { add(lines); }
   void calls(LineSpan span) override { add(span); }
   void passed(LineSpan span) override { add(span); }
-  void begin_body(Timestamp) override {}
-  void begin_file() override {}
-  void set_boot_time(Timestamp) override {}
-  void settle() override {}
-  void finish() override {}
-  void close() override {}
+  void begin_body(Timestamp received) override {
+    mark();
+    const std::int64_t us = received.time_since_epoch().count();
+    need(us > -kFarthestTime && us < kFarthestTime, "keeps lines of no time that a clock shows");
+  }
+  // Only a server says these.
+  void begin_file() override { need(false, "keeps the beginning of another file"); }
+  void set_boot_time(Timestamp) override { need(false, "keeps the time of a boot"); }
+  void close() override { need(false, "keeps the end of its source"); }
+  void settle() override { mark(); }
+  void finish() override { mark(); }
 
  private:
+  // Each makes who reads them again look at all that is open.
+  void mark() { need(++marks_ <= kMostMarks, "keeps more marks than a reader makes"); }
   void add(LineSpan span) {
     need(span.lines <= span.bytes + 1, "keeps more lines than bytes");
     add(span.bytes);
@@ -125,6 +139,8 @@ class KeptSpan : public KeptLinesVisitor {
     bytes += length;
     need(bytes <= kMostBytesOfASentBlock, "keeps more than it has");
   }
+
+  std::size_t marks_ = 0;
 };
 
 void check_kept_lines(const ReadBlock& block) {

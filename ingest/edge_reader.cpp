@@ -11,6 +11,10 @@
 namespace faultline {
 namespace {
 
+// Each block has all of the line that is not complete. The lines of a progress bar that writes no
+// newline are sent once only if the server reads them.
+constexpr std::size_t kMostCarried = std::size_t{16} << 10;
+
 // The server unpacks what begins like this.
 bool may_be_packed(std::string_view beginning) {
   return unpacking::format_of(beginning.substr(0, unpacking::kFormatBytes), true) !=
@@ -51,7 +55,7 @@ std::optional<std::string> read_at_the_edge(Cursor& cursor, std::string_view byt
     if (blocks.is_full() && !take(false)) return std::nullopt;
   }
   blocks.reader().finish();
-  if (!take(true)) return std::nullopt;
+  if (!take(true) || at.carry.size() > kMostCarried) return std::nullopt;
   cursor = std::move(at);
   return frames;
 }

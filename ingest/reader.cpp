@@ -68,7 +68,7 @@ bool carries_only_lines(std::string_view carry) {
   for (const unsigned char part : {kUnread, kInSecret, kLastLine, kRows}) take_front(carry, part);
   if (carry.size() < 9) return true;
   const auto flags = static_cast<unsigned char>(carry[0]);
-  return (flags & (kInDump | kPassingOver | kInDocument)) == 0;
+  return (flags & (kInDump | kPassingOver | kInDocument | kInWarning)) == 0;
 }
 
 class Reader::Impl {

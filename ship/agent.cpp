@@ -29,6 +29,7 @@ constexpr std::size_t kAtOnce = std::size_t{1} << 20;
 constexpr std::size_t kMostHeld = std::size_t{8} << 20;
 constexpr std::size_t kMostLogs = 4096;
 constexpr std::size_t kMostFound = 100'000;
+constexpr std::chrono::seconds kUntilBlocksAgain{30};
 constexpr std::chrono::milliseconds kBetweenRounds{100};
 constexpr std::chrono::milliseconds kIdle{250};
 constexpr std::chrono::seconds kBetweenSearches{5};
@@ -86,8 +87,8 @@ ShipAgent::ShipAgent(ShipSettings settings)
         if (!lock) throw std::runtime_error(lock.error().message);
         return std::move(*lock);
       }()),
-      own_reader_(settings_.follow && !settings_.raw ? std::make_unique<const OwnReader>()
-                                                     : nullptr),
+      own_reader_(settings_.follow && settings_.reads_here ? std::make_unique<const OwnReader>()
+                                                           : nullptr),
       spool_(settings_.state, settings_.spool),
       sender_(settings_.server, spool_, own_reader_ ? own_reader_->version() : "") {
   for (ReaderState& reader : read_state(settings_.state)) {
@@ -337,6 +338,10 @@ void ShipAgent::heard_of_unread(const std::string& name, Entry* entry, const Ser
     sender_.insist(news.target);
     return spool_.hold(news.target, {});
   }
+  // Nothing is given up that may be taken later, or whose files may still be found.
+  const bool is_looked_for = entry != nullptr || found_at_ != Clock::time_point{};
+  if (!news.for_good || !is_looked_for)
+    return spool_.hold(news.target, Clock::now() + kUntilBlocksAgain);
   say(LogLevel::error, "ship",
       fmt::format(
           "{}: the server cannot take what was read here from byte {} on, and no file holds "
@@ -413,14 +418,12 @@ SpooledPiece ShipAgent::spooled(Entry& entry, const StreamPiece& piece) {
 }
 
 bool ShipAgent::take_from(const std::string& path, Entry& entry) {
+  pass_on(entry);  // or it would hold up other logs while it is refused itself
   if (!spool_.has_room(entry.reader->target())) {
     if (entry.pipe != nullptr) thrown_away_ += entry.pipe->throw_away();
     return false;
   }
-  if (held_bytes_ >= kMostHeld) {
-    pass_on(entry);
-    return false;
-  }
+  if (held_bytes_ >= kMostHeld) return false;
   std::optional<StreamPiece> piece;
   // Again at once if a new file begins: until its first bytes are read it cannot be known again.
   for (int attempt = 0; attempt < 2 && !piece; ++attempt) {

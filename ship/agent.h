@@ -30,9 +30,9 @@ struct ShipSettings {
   bool kernel = false;
   std::string kernel_device = "/dev/kmsg";
   bool follow = false;
-  bool raw = false;    // lines are sent as they are, and not read here
-  bool final = false;  // nothing will follow what is sent
-  std::string job;     // empty: of the process that writes a log, or the server's default
+  bool reads_here = false;  // sends what lines say, if the server reads them alike
+  bool final = false;       // nothing will follow what is sent
+  std::string job;          // empty: of the process that writes a log, or the server's default
   std::string host;
   int rank = -1;
   std::string source;  // of stdin

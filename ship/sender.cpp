@@ -302,8 +302,11 @@ void Sender::send_again(const Shipment& shipment, const ClientAnswer& answer,
         {ServerNews::Kind::stands_elsewhere, shipment.target, offset.value_or(shipment.from)});
   if (!shipment.reader.empty() && is_refusal_of_blocks(answer.status)) {
     take_no_blocks(kUntilItReadsAlike, problem_in(answer));
-    return wait_for_reader(
-        {ServerNews::Kind::takes_no_blocks, shipment.target, offset.value_or(shipment.from)});
+    ServerNews news{ServerNews::Kind::takes_no_blocks, shipment.target,
+                    offset.value_or(shipment.from)};
+    // What else refuses it may be a proxy, for a moment.
+    news.for_good = answer.status == 415 || (answer.status == 413 && offset);
+    return wait_for_reader(std::move(news));
   }
   std::chrono::milliseconds pause = next_pause(failures_[shipment.target]++);
   unsigned asked = 0;

@@ -34,6 +34,7 @@ struct ServerNews {
   std::uint64_t offset = 0;
   std::optional<HeldProof> proof = std::nullopt;  // for has_more
   std::optional<Cursor> cursor = std::nullopt;    // for stands
+  bool for_good = false;  // for takes_no_blocks: this server will never take them
 };
 
 class Sender {

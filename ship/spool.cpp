@@ -246,7 +246,7 @@ std::optional<Shipment> Spool::next() {
       shipment.reader = piece.reader;
     } else if (shipment.final || piece.from != shipment.to ||
                piece.boot_time != shipment.boot_time || piece.reader != shipment.reader ||
-               piece.to - shipment.from > kMostOfABody) {
+               piece.to - shipment.from > kMostOfABody || shipment.body.size() > kMostOfABody) {
       return false;
     }
     shipment.to = piece.to;

@@ -14,6 +14,7 @@
 #include "ingest/block_bytes.h"
 #include "ingest/block_frames.h"
 #include "ingest/block_reader.h"
+#include "ingest/kept_lines.h"
 
 namespace faultline {
 namespace {
@@ -170,6 +171,14 @@ TEST(BlockFrames, RefusesWhatIsNoBlock) {
   }
 }
 
+// A progress bar writes no newline for hours, and each block has all of the line that is open.
+TEST(EdgeReader, LeavesWhatStandsInALongLineToTheServer) {
+  Cursor cursor;
+  const std::string start = kCall;
+  ASSERT_TRUE(read_at_the_edge(cursor, start + std::string(1000, 'x'), kNow, nullptr));
+  EXPECT_FALSE(read_at_the_edge(cursor, std::string(20'000, 'x'), kNow, nullptr));
+}
+
 // What a hostile agent may send: a block of a real log, with one thing changed.
 class HostileBlock : public testing::Test {
  protected:
@@ -188,6 +197,11 @@ class HostileBlock : public testing::Test {
     EXPECT_FALSE(largest.batch.runs.empty());
     move_block(largest, -largest.batch.from_offset, -(largest.after.lines - largest.batch.lines));
     return largest;
+  }
+  static std::string marks(void (*make)(LineKeeper&)) {
+    LineKeeper keeper;
+    make(keeper);
+    return keeper.take();
   }
   static bool is_taken(ReadBlock block) {
     return read_block(write_block(std::move(block), Cursor{})).has_value();
@@ -239,6 +253,20 @@ TEST_F(HostileBlock, IsRefusedWhateverIsWrongWithIt) {
       {"the end of its source", [](ReadBlock& b) { b.batch.end = SourceEnd::closed; }},
       {"kept lines that are none", [](ReadBlock& b) { b.kept_lines = "\xff\xff"; }},
       {"other kept lines", [](ReadBlock& b) { b.kept_lines = b.kept_lines + b.kept_lines; }},
+      {"an event with two lines", [](ReadBlock& b) { b.batch.events[0].text += "\nanother"; }},
+      {"more speakers than lines", [](ReadBlock& b) { b.batch.speakers.resize(10'000); }},
+      {"more events than a reader puts into one",
+       [](ReadBlock& b) { b.batch.events.resize(100'000, b.batch.events[0]); }},
+      {"kept lines with the beginning of a file",
+       [](ReadBlock& b) { b.kept_lines += marks([](LineKeeper& k) { k.begin_file(); }); }},
+      {"kept lines that are ended again and again",
+       [](ReadBlock& b) {
+         b.kept_lines += marks([](LineKeeper& k) {
+           for (int i = 0; i < 1000; ++i) k.finish();
+         });
+       }},
+      {"the memory of an open warning",
+       [](ReadBlock& b) { b.after.carry = "\x80" + std::string(8, '\0') + "any"; }},
       {"kept lines although it keeps none", [](ReadBlock& b) { b.keeps_lines = false; }},
   };
   ASSERT_TRUE(is_taken(block()));

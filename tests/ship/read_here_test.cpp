@@ -176,8 +176,8 @@ TEST_F(ReadHere, GivesTheDiagnosisThatLinesGive) {
       append(file, "");
     }
     const std::string folder = (logs / scenario).string();
-    follow(scenario + "-lines", {"--job", scenario + "-lines", "--raw", folder});
-    follow(scenario + "-read", {"--job", scenario + "-read", folder});
+    follow(scenario + "-lines", {"--job", scenario + "-lines", folder});
+    follow(scenario + "-read", {"--read-here", "--job", scenario + "-read", folder});
   }
   // Wherever the pieces are cut.
   for (bool more = true; more;) {
@@ -247,7 +247,7 @@ TEST_F(ReadHere, SendsALogOfCallsInAFewBytes) {
     if (entry.is_regular_file()) bytes += entry.file_size();
   ASSERT_GT(bytes, 2'000'000U);
   const Relay relay(port);
-  follow("a", {"--job", "llama", all.string()}, relay.port());
+  follow("a", {"--read-here", "--job", "llama", all.string()}, relay.port());
   ASSERT_TRUE(has("llama", all)) << messages();
   EXPECT_LT(100 * relay.bytes_to_server(), 3 * bytes)
       << relay.bytes_to_server() << " for " << bytes << " bytes of logs";
@@ -266,7 +266,7 @@ TEST_F(ReadHere, LosesAndDoublesNothingWhenServerAndAgentAreKilled) {
     }
   };
   const Relay relay(port);
-  follow("a", {"--job", "llama", logs.string()}, relay.port());
+  follow("a", {"--read-here", "--job", "llama", logs.string()}, relay.port());
   for (int round = 0; round < 6; ++round) {
     grow(1000);
     std::this_thread::sleep_for(std::chrono::milliseconds(300));
@@ -275,7 +275,7 @@ TEST_F(ReadHere, LosesAndDoublesNothingWhenServerAndAgentAreKilled) {
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
     if (round % 2 == 0) begin();
     // Kills the one before.
-    if (round % 3 != 0) follow("a", {"--job", "llama", logs.string()}, relay.port());
+    if (round % 3 != 0) follow("a", {"--read-here", "--job", "llama", logs.string()}, relay.port());
   }
   grow(10);
   ASSERT_TRUE(has("llama", logs)) << messages();
@@ -287,7 +287,7 @@ TEST_F(ReadHere, LosesAndDoublesNothingWhenServerAndAgentAreKilled) {
 TEST_F(ReadHere, SendsLinesToAnOlderServer) {
   append(logs / "a.log", calls_of(0, 1000));
   const Relay old(port, true);
-  follow("a", {"--job", "llama", logs.string()}, old.port());
+  follow("a", {"--read-here", "--job", "llama", logs.string()}, old.port());
   ASSERT_TRUE(has("llama", logs)) << messages();
   append(logs / "a.log", calls_of(1000, 2000));
   ASSERT_TRUE(has("llama", logs)) << messages();
@@ -301,7 +301,7 @@ TEST_F(ReadHere, SendsLinesToAnOlderServer) {
 // An operator added a secret. What lies in the spool does not hide it, so the files are read again.
 TEST_F(ReadHere, SendsLinesToAServerThatReadsThemInAnotherWay) {
   append(logs / "a.log", calls_of(0, 1000));
-  follow("a", {"--job", "llama", logs.string()});
+  follow("a", {"--read-here", "--job", "llama", logs.string()});
   ASSERT_TRUE(has("llama", logs)) << messages();
   ASSERT_GT(bodies_of_blocks(), 0U);
   server->kill_now();
@@ -333,7 +333,7 @@ TEST_F(ReadHere, LeavesDumpsToTheServer) {
   const std::string dump = R"({"pg_config": {}, "entries": [], "version": "2.4"})";
   append(logs / "dump.json", dump);
   append(logs / "a.log", calls_of(0, 100));
-  follow("a", {"--job", "llama", logs.string()});
+  follow("a", {"--read-here", "--job", "llama", logs.string()});
   ASSERT_TRUE(has("llama", logs)) << messages();
   EXPECT_GT(bodies_of_blocks(), 0U);
   EXPECT_GT(bodies_of_lines(), 0U);
@@ -345,7 +345,7 @@ TEST_F(ReadHere, ReadsAgainWhatDoesNotFollowWhatTheServerHolds) {
   begin({"--stall-after", "1s"});
   const fs::path file = logs / "a.log";
   append(file, calls_of(0, 100) + call_of(100).substr(0, 60));
-  follow("a", {"--job", "llama", logs.string()});
+  follow("a", {"--read-here", "--job", "llama", logs.string()});
   ASSERT_TRUE(has("llama", logs)) << messages();
   // Asking for the diagnosis reads it to the end.
   std::this_thread::sleep_for(std::chrono::milliseconds(1500));
