@@ -18,6 +18,7 @@ namespace faultline {
 namespace asio = boost::asio;
 namespace {
 
+constexpr std::chrono::milliseconds kLongestForOurselves{500};
 constexpr std::chrono::milliseconds kLook{200};
 constexpr std::chrono::seconds kBeforeNextAttempt{1};
 constexpr std::chrono::minutes kBetweenComplaints{1};
@@ -93,7 +94,14 @@ asio::awaitable<void> BatchStore::try_to_begin(Rest& rest) {
   rest.tracker = std::make_shared<CommitTracker>([wakeup = wakeup_] { wakeup->signal(); });
   Source source = source_of(*rest.destination);
   // If another connection writes to the source, the lines go to one with a number behind the name.
-  rest.lease = services_.jobs.open_sources().take_free(source.job, source.name, [] {});
+  // The server itself, which ends sources that are silent, has it for a moment only.
+  OpenSources& open = services_.jobs.open_sources();
+  const SteadyTime begun = steady_now();
+  while (rest.lease == nullptr && !stopping_ && steady_now() - begun < kLongestForOurselves) {
+    rest.lease = open.take_if_free(source.job, source.name, [] {});
+    if (rest.lease == nullptr) co_await wakeup_->wait(steady_now() + kLook);
+  }
+  if (rest.lease == nullptr) rest.lease = open.take_free(source.job, source.name, [] {});
   if (rest.lease == nullptr) co_return;
   source.name = rest.lease->name();
   auto take = [&] {
