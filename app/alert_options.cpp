@@ -10,12 +10,12 @@
 #include <set>
 #include <stdexcept>
 
-#include "client/authorities.h"
 #include "alerts/http_post.h"
-#include "client/url.h"
 #include "app/durations.h"
 #include "app/manual/command_help.h"
 #include "app/table_reader.h"
+#include "client/authorities.h"
+#include "client/url.h"
 #include "rules/knowledge/limits.h"
 #include "service/clock.h"
 

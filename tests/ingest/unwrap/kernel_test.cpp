@@ -18,7 +18,8 @@ TEST(KernelFramings, GiveTheMessageAndWhatTheyKnowOfItsTime) {
   const UnwrapCase cases[] = {
       {"F1 dmesg", "[ 8423.118204] " + kText, uptime},
       {"F1 padded", "[   12.345678] " + kText, {.text = kText, .uptime_us = 12345678}},
-      {"F1 rounded by a person", "[8423.12] NVRM: Xid (PCI:0000:41:00): 79, pid=1",
+      {"F1 rounded by a person",
+       "[8423.12] NVRM: Xid (PCI:0000:41:00): 79, pid=1",
        {.text = "NVRM: Xid (PCI:0000:41:00): 79, pid=1", .uptime_us = 8423120000}},
       {"F1 up for weeks", "[6781741.548768] " + kText, {.text = kText, .uptime_us = 6781741548768}},
       {"F2 dmesg -T", "[Thu Mar  5 02:47:11 2026] " + kText, second},
