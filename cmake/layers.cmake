@@ -3,9 +3,10 @@
 # sources are those in the folder and below it, except main.cpp, which is an executable's, and shim.cpp, which is a
 # library of its own. The layer in rules/state is the target rules_state.
 # PRECOMPILED: the layer whose pch.h is precompiled for all sources. g++ needs longer to write a precompiled header than
-# to read it four times, so layers share a few.
-# HOT: each line of a log, or each diagnosis, passes through the layer. Other layers are optimised less, which saves a
-# fifth of their compile time. In a debug build, too: what the tests would lose there is more than what is saved.
+# to read it four times, so layers share a few. Both must be HOT or neither: clang uses a precompiled header only with
+# the optimisation that it was made with.
+# HOT: each line of a log passes through the layer. It is optimised in a debug build, too: what the tests would lose is
+# more than what is saved. Other layers are optimised less in a release build, which saves a fifth of their compile time.
 function(add_layer folder)
   cmake_parse_arguments(ARG "HOT" "PRECOMPILED" "USES;LIBRARIES" ${ARGN})
   string(REPLACE / _ name ${folder})
@@ -24,9 +25,12 @@ function(add_layer folder)
   add_library(${name} STATIC ${sources})
   target_sources(${name} PUBLIC FILE_SET HEADERS BASE_DIRS ${root} FILES ${headers})
   target_link_libraries(${name} PUBLIC ${ARG_USES} ${ARG_LIBRARIES})
+  set(hot_${name} ${ARG_HOT} PARENT_SCOPE)
   if(ARG_PRECOMPILED STREQUAL name)
     target_precompile_headers(${name} PRIVATE ${PROJECT_SOURCE_DIR}/${folder}/pch.h)
-  elseif(ARG_PRECOMPILED)
+  elseif(NOT hot_${ARG_PRECOMPILED} STREQUAL ARG_HOT)
+    message(FATAL_ERROR "${name} and ${ARG_PRECOMPILED} must both be HOT or neither, to share a precompiled header")
+  else()
     target_precompile_headers(${name} REUSE_FROM ${ARG_PRECOMPILED})
   endif()
   if(NOT ARG_HOT)

@@ -27,7 +27,6 @@ std::string_view description_of(Group group) {
 
 TorchCalls::TorchCalls(const Attempt& attempt, int rank, std::size_t kept)
     : attempt_(attempt),
-      rank_(rank),
       kept_(kept),
       timing_(attempt.job.options.timing),
       random_(chance(attempt.job.options.seed, 0x70c4, attempt.number, rank)) {

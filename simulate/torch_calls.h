@@ -68,7 +68,6 @@ class TorchCalls {
   void add(TorchCall call);
 
   const Attempt& attempt_;
-  int rank_;
   std::size_t kept_;
   bool timing_;
   std::vector<TorchGroupState> groups_;

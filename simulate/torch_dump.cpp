@@ -23,6 +23,7 @@ class Dump {
 
   Value root() {
     Value::List entries;
+    entries.items.reserve(calls_.calls().size());
     for (const TorchCall& call : calls_.calls()) {
       // The members of a batch of collectives are recorded from schema 2.7 on.
       const bool of_collectives = !is_peer_to_peer(call.call.function);
@@ -82,6 +83,7 @@ class Dump {
           frames_.try_emplace(fmt::format("{}{}:{}", frame.function, frame.file, frame.line),
                               static_cast<int>(frames_.size()));
       Value::Dictionary one;
+      one.members.reserve(3);
       add(one, "name", text(frame.function));
       add(one, "filename", text(frame.file));
       add(one, "line", number(frame.line));
@@ -110,6 +112,7 @@ class Dump {
     const bool completed = call.progress == Progress::completed;
     const bool started = calls_.timing() && call.progress != Progress::scheduled;
     Value::Dictionary entry;
+    entry.members.reserve(25);  // all that may follow
     if (!json_) add(entry, "frames", stack(call, group.communicator->group));
     if (version_.schema_since(1, 4)) add(entry, "record_id", number(call.record));
     add(entry, "pg_id", number(group.id));

@@ -13,24 +13,24 @@ namespace faultline {
 namespace {
 
 // Whether the log of a rank still grows.
-enum class Flow {
+enum class LogFlow {
   writing,
   quiet,  // open, and nothing has come for long
   cut,    // its upload broke off, and has not come back for long
   ended,
 };
 
-Flow flow_of(const View& view, std::uint32_t index) {
+LogFlow flow_of(const View& view, std::uint32_t index) {
   const SourceState& source = view.job.sources().at(index);
   const std::string& name = source.source.name;
   const bool open = view.moment.waiting_sources.contains(name);
-  if (view.moment.live_sources.contains(name)) return Flow::writing;
-  if (open) return Flow::quiet;
-  if (source.end != SourceEnd::open) return Flow::ended;
+  if (view.moment.live_sources.contains(name)) return LogFlow::writing;
+  if (open) return LogFlow::quiet;
+  if (source.end != SourceEnd::open) return LogFlow::ended;
   // A log that was just cut off may come back; so may all logs that a restart of the server cut
   // off.
   const Timestamp since = std::max(source.last_received, view.moment.watched_since);
-  return view.moment.now - since >= view.moment.stall_after ? Flow::cut : Flow::writing;
+  return view.moment.now - since >= view.moment.stall_after ? LogFlow::cut : LogFlow::writing;
 }
 
 std::string span(const View& view, Timestamp since) {
@@ -92,7 +92,7 @@ Suspicion describe_standstill(const View& view, const Alignment& alignment) {
 // The log of one worker.
 struct Log {
   std::size_t member = 0;
-  Flow flow = Flow::writing;
+  LogFlow flow = LogFlow::writing;
   Timestamp last;  // when its last bytes came
 };
 
@@ -105,8 +105,8 @@ struct Silence {
 
   void add(const Log& log) {
     members.push_back(log.member);
-    if (log.flow == Flow::quiet) ++quiet;
-    if (log.flow == Flow::cut) ++cut;
+    if (log.flow == LogFlow::quiet) ++quiet;
+    if (log.flow == LogFlow::cut) ++cut;
     last = std::max(last, log.last);
   }
   bool is_whole() const { return quiet + cut == members.size(); }
@@ -123,7 +123,7 @@ std::size_t went_on_after(const View& view, const std::vector<Log>& logs, const 
 bool writes_otherwise(const View& view, const std::string& host) {
   const std::vector<SourceState>& sources = view.job.sources().all();
   for (std::uint32_t i = 0; i < sources.size(); ++i)
-    if (view.job.sources().host_of(i) == host && flow_of(view, i) == Flow::writing) return true;
+    if (view.job.sources().host_of(i) == host && flow_of(view, i) == LogFlow::writing) return true;
   return false;
 }
 
@@ -174,7 +174,7 @@ void find_silence(const View& view, std::vector<Suspicion>& found) {
     if (const std::string& host = view.worker_of(log.member).host; !host.empty())
       hosts[host].add(log);
   const auto is_open = [](const Log& log) {
-    return log.flow == Flow::writing || log.flow == Flow::quiet;
+    return log.flow == LogFlow::writing || log.flow == LogFlow::quiet;
   };
   const auto open = static_cast<std::size_t>(std::ranges::count_if(logs, is_open));
 
@@ -189,7 +189,7 @@ void find_silence(const View& view, std::vector<Suspicion>& found) {
     found.push_back(describe_silence(view, silence, host));
   }
   for (const Log& log : logs) {
-    if (log.flow != Flow::quiet || gone.contains(view.worker_of(log.member).host)) continue;
+    if (log.flow != LogFlow::quiet || gone.contains(view.worker_of(log.member).host)) continue;
     Silence silence;
     silence.add(log);
     // If only some ranks print, as is usual outside of calls, the silence of a rank means nothing.

@@ -62,7 +62,9 @@ class Secrets::Impl {
       if (Unescaped::changes(line)) hide_unescaped(line, asked, hiding);
     }
     if (!open.setting.empty()) hide_value_of(std::exchange(open.setting, {}), line, hiding);
-    if (may_name_setting) open.setting = setting_left_open(line);
+    // The reader keeps the name: a secret at the end of a line must not pass for one.
+    if (may_name_setting)
+      open.setting = setting_left_open(hiding.found() ? std::string_view(hidden) : line);
     if (open.in_key || may_be_of_a_key(line)) hide_letters(line, open.in_key, hiding);
     if (may_open_key && opens_a_key(line)) open.in_key = true;
     return hiding.found();

@@ -5,11 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <random>
 
 #include "accuracy/judgement.h"
 #include "accuracy/reading.h"
+#include "sampled.h"
 
 namespace faultline::accuracy {
 namespace {
@@ -54,10 +54,10 @@ std::vector<Place> lines_of(const Files& files) {
 }
 
 TEST(DeletedLines, MakeNobodyGuilty) {
-  const char* every = std::getenv("FAULTLINE_EVERY");
-  const std::size_t step = every == nullptr ? 4999 : std::strtoul(every, nullptr, 10);
+  constexpr std::size_t kUsualStep = 4999;
+  const std::size_t step = every(kUsualStep);
   // All families only if the test is run for itself.
-  const std::size_t family_step = every == nullptr ? 2 : 1;
+  const std::size_t family_step = step == kUsualStep ? 2 : 1;
   constexpr std::size_t kOneIn = 200;  // at most one deletion in so many may accuse a wrong part
   const Doctor doctor;
   std::size_t number = 0;

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <boost/json.hpp>
-#include <cstdlib>
 #include <fstream>
 #include <map>
 #include <optional>
@@ -13,6 +12,7 @@
 #include "curl.h"
 #include "fake_receiver.h"
 #include "real_program.h"
+#include "sampled.h"
 #include "server_process.h"
 #include "workshop.h"
 
@@ -126,8 +126,8 @@ TEST_F(Alerting, PagesOnceForACrashOfAThousandRanks) {
   const std::string url(alert.at("generatorURL").as_string());
   ASSERT_TRUE(url.starts_with(server.url("/findings/"))) << url;
   const std::string page_of_it = url.substr(server.url("").size());
-  EXPECT_THAT(curl(server, page_of_it).body, HasSubstr("<title>Faultline</title>"));
-  const Reply finding = curl(server, "/api/v1" + page_of_it);
+  EXPECT_THAT(plain_get(server, page_of_it).body, HasSubstr("<title>Faultline</title>"));
+  const Reply finding = plain_get(server, "/api/v1" + page_of_it);
   EXPECT_EQ(finding.json().at("class"), "gpu.off_bus");
   const auto inhibited = alerts("--inhibited");
   ASSERT_GE(inhibited.size(), 1U);
@@ -169,7 +169,7 @@ TEST_F(Alerting, LosesAndDoublesNothingWhenAllIsDownInTurn) {
   std::this_thread::sleep_for(8s);
   ASSERT_EQ(pages().size(), 1U) << boost::json::serialize(pages().back());
   EXPECT_EQ(pages()[0].at("status"), "firing");
-  const auto open = curl(server, "/api/v1/findings?state=open&class=gpu.off_bus").json();
+  const auto open = plain_get(server, "/api/v1/findings?state=open&class=gpu.off_bus").json();
   ASSERT_EQ(open.at("findings").as_array().size(), 1U);
   const std::string id(open.at("findings").at(0).at("finding").as_string());
   EXPECT_EQ(
@@ -228,7 +228,7 @@ TEST_F(Alerting, SpeaksOpenMetricsToThoseWhoAsk) {
   EXPECT_TRUE(open.body.ends_with("# EOF\n"));
   EXPECT_THAT(open.body, HasSubstr("# TYPE faultline_ingest_lines counter\n"));
   EXPECT_THAT(open.body, HasSubstr("\nfaultline_ingest_lines_total "));
-  EXPECT_THAT(curl(server, "/metrics").body,
+  EXPECT_THAT(plain_get(server, "/metrics").body,
               HasSubstr("# TYPE faultline_ingest_lines_total counter\n"));
 }
 
@@ -240,14 +240,13 @@ TEST_F(Alerting, TellsTheTrueCausesOfJobsThatArriveFileByFileAndTakesNoneBack) {
   ServerProcess server(workshop.folder(), {"--alertmanager", alertmanager_url(), "--alert-hold",
                                            "0s", "--stall-after", "8s"});
   await_ready(server);
-  const char* wanted_every = std::getenv("FAULTLINE_EVERY");
-  const std::size_t every = wanted_every == nullptr ? 9 : std::stoul(wanted_every);
+  const std::size_t step = every(11);
   const auto list =
       boost::json::parse(output_of(FAULTLINE_BINARY " simulate --list --format json")).as_object();
   std::map<std::string, std::string> truth;  // class by job
   std::size_t number = 0;
   for (const auto& row : list.at("scenarios").as_array()) {
-    if (number++ % every != 0) continue;
+    if (number++ % step != 0) continue;
     const std::string scenario(row.at("scenario").as_string());
     const std::string folder = file(scenario);
     output_of(
@@ -277,7 +276,7 @@ TEST_F(Alerting, TellsTheTrueCausesOfJobsThatArriveFileByFileAndTakesNoneBack) {
   }
   EXPECT_GE(told.size() * 4, truth.size()) << "many of these jobs have a fault that is told";
   for (const auto& [job, cause] : truth) {
-    const auto answer = curl(server, "/api/v1/jobs/" + job + "/diagnosis").json();
+    const auto answer = plain_get(server, "/api/v1/jobs/" + job + "/diagnosis").json();
     std::set<std::string> sure;
     for (const auto& finding : answer.at("root_causes").as_array())
       if (finding.at("confidence").to_number<double>() >= 0.8)
@@ -285,7 +284,7 @@ TEST_F(Alerting, TellsTheTrueCausesOfJobsThatArriveFileByFileAndTakesNoneBack) {
     EXPECT_EQ(told[job], sure) << job;
     for (const std::string& one : told[job]) EXPECT_EQ(one, cause) << job;
   }
-  const auto over = curl(server, "/api/v1/findings?state=resolved&limit=1000").json();
+  const auto over = plain_get(server, "/api/v1/findings?state=resolved&limit=1000").json();
   for (const auto& finding : over.at("findings").as_array())
     EXPECT_NE(finding.at("role"), "cause") << finding.at("job") << ' ' << finding.at("title");
 }

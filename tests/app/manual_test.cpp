@@ -2,8 +2,8 @@
 // that it does not understand.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
+#include <re2/re2.h>
 
-#include <regex>
 #include <sstream>
 
 #include "program.h"
@@ -22,6 +22,11 @@ const std::vector<std::string> kCommands{
 };
 
 using Manual = ProgramTest;
+
+std::string replaced(std::string in, const char* what, const char* by) {
+  RE2::GlobalReplace(&in, RE2::QuoteMeta(what), by);
+  return in;
+}
 
 TEST_F(Manual, HelpsOnEveryLevel) {
   for (const std::string& command : kCommands) {
@@ -44,14 +49,15 @@ TEST_F(Manual, HasAPageForEveryCommandThatNamesEveryOption) {
     const Outcome page = run("SOURCE_DATE_EPOCH=0 $F man " + command);
     EXPECT_EQ(page.status, 0);
     EXPECT_THAT(page.out, HasSubstr(" 1 \"1970-01-01\" \"faultline "));
-    const std::regex flag("\n  (?:-[a-z], )?--([a-z-]+)");
-    for (std::sregex_iterator it(help.begin(), help.end(), flag), end; it != end; ++it) {
-      const std::string name = std::regex_replace((*it)[1].str(), std::regex("-"), "\\-");
+    const RE2 flag("\n  (?:-[a-z], )?--([a-z-]+)");
+    re2::StringPiece rest(help);
+    for (std::string option; RE2::FindAndConsume(&rest, flag, &option);) {
+      const std::string name = replaced(option, "-", R"(\\-)");
       EXPECT_THAT(page.out, HasSubstr("\\fB\\-\\-" + name + "\\fR"));
     }
     for (const std::string& other : kCommands) {
       if (other.empty() || other == command) continue;
-      const std::string name = std::regex_replace(other, std::regex(" "), "\\-");
+      const std::string name = replaced(other, " ", R"(\\-)");
       EXPECT_THAT(page.out, HasSubstr(".BR faultline\\-" + name + " (1)"));
     }
   }
@@ -88,7 +94,7 @@ TEST_F(Manual, IsCompletedByBash) {
                         "./completion; compopt() {{ "
                         ":; }}; COMP_WORDS=({}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); "
                         "_faultline; echo \"${{COMPREPLY[*]}}\"'",
-                        std::regex_replace(c.words, std::regex("''"), "\"\"")));
+                        replaced(c.words, "''", "\"\"")));
     EXPECT_EQ(outcome.out, std::string(c.offered) + "\n");
     EXPECT_EQ(outcome.err, "");
   }
@@ -178,8 +184,8 @@ TEST_F(Manual, ColoursADiagnosisOnATerminal) {
   EXPECT_THAT(out, HasSubstr("\n\x1b[1mNo cause is certain; possible: GPU 0000:3b:00.0"))
       << "the culprit";
   EXPECT_THAT(out, HasSubstr("\n\x1b[1;36mnext:\x1b[0m ")) << "the next step";
-  const std::string plain = std::regex_replace(
-      std::regex_replace(out, std::regex("\x1b\\[[0-9;]*m"), ""), std::regex("\r"), "");
+  std::string plain = out;
+  RE2::GlobalReplace(&plain, "\x1b\\[[0-9;]*m|\r", "");
   EXPECT_EQ(plain, run("$F diagnose dmesg.txt").out) << "colours change no word";
 }
 

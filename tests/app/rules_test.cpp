@@ -153,16 +153,16 @@ TEST(ServedRules, ComeInPages) {
   Workshop workshop;
   ServerProcess server(workshop.folder());
   await_ready(server);
-  const auto all = curl(server, "/api/v1/rules").json();
+  const auto all = plain_get(server, "/api/v1/rules").json();
   const std::size_t count = all.at("rules").as_array().size();
   EXPECT_GT(count, 100u);
   EXPECT_TRUE(all.at("next_cursor").is_null());
-  const auto some = curl(server, "/api/v1/rules?class=host.shm_full&limit=1").json();
+  const auto some = plain_get(server, "/api/v1/rules?class=host.shm_full&limit=1").json();
   EXPECT_EQ(some.at("rules").as_array().at(0).at("id").as_string(), "nccl.shm.full");
   const std::string cursor(some.at("next_cursor").as_string());
-  const auto next = curl(server, "/api/v1/rules?class=host.shm_full&limit=1&cursor=" + cursor);
+  const auto next = plain_get(server, "/api/v1/rules?class=host.shm_full&limit=1&cursor=" + cursor);
   EXPECT_EQ(first_id(next), "nccl.shm.segment_failed");
-  EXPECT_EQ(curl(server, "/api/v1/rules?color=red").status, 400);
+  EXPECT_EQ(plain_get(server, "/api/v1/rules?color=red").status, 400);
 }
 
 TEST(ServedRules, AreReadAgainWhileAnUploadGoesOn) {
@@ -170,7 +170,7 @@ TEST(ServedRules, AreReadAgainWhileAnUploadGoesOn) {
   workshop.write("mine/ours.yaml", kOurs);
   ServerProcess server(workshop.folder(), {"--rules", workshop.folder() / "mine"});
   await_ready(server);
-  EXPECT_EQ(first_id(curl(server, "/api/v1/rules?limit=1")), "ours.quota");
+  EXPECT_EQ(first_id(plain_get(server, "/api/v1/rules?limit=1")), "ours.quota");
 
   Reply upload;
   std::thread sender([&] {
@@ -195,7 +195,7 @@ TEST(ServedRules, AreReadAgainWhileAnUploadGoesOn) {
             HasSubstr(
                 "level=error event=rules-not-read msg=\"settings and rules stay as they were\""),
             HasSubstr("mine/ours.yaml:1: class is missing")));
-  EXPECT_EQ(first_id(curl(server, "/api/v1/rules?limit=1")), "ours.limit");
+  EXPECT_EQ(first_id(plain_get(server, "/api/v1/rules?limit=1")), "ours.limit");
 
   workshop.write("go", "");
   sender.join();

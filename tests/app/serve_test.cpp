@@ -234,7 +234,7 @@ TEST_F(Reloaded, TellsThoseWhoStandInItsFileNowAndCountsOnForThoseWhoStayed) {
   ASSERT_TRUE(second.await(1));
   EXPECT_THAT(second.heard().front().body, HasSubstr("gpu-7"));
   EXPECT_TRUE(eventually([&] {
-    return curl(*server, "/metrics")
+    return plain_get(*server, "/metrics")
                .body.find(
                    "faultline_alert_messages_total{receiver=\"one\",outcome=\"accepted\"} 2") !=
            std::string::npos;
@@ -291,7 +291,7 @@ TEST(Serve, TakesLogsForItsDefaultJob) {
   ServerProcess server(workshop.folder(), {"--job", "llama"});
   await_ready(server);
   EXPECT_EQ(curl(server, "/api/v1/ingest", "-d hello").json().at("job").as_string(), "llama");
-  EXPECT_EQ(curl(server, "/api/v1/sources").status, 200);
+  EXPECT_EQ(plain_get(server, "/api/v1/sources").status, 200);
 }
 
 TEST(Serve, RefusesADataFolderThatIsInUse) {

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <ostream>
 
+#include "sampled.h"
 #include "simulate/scenario.h"
 #include "simulate/simulate.h"
 #include "simulated_diagnosis.h"
@@ -79,13 +80,17 @@ Row row(const simulation::Scenario& scenario, const Form& form, bool large, bool
   return made;
 }
 
+// A third of the forms of each scenario, another third for the next one; FAULTLINE_EVERY=1: all.
 std::vector<Row> rows() {
+  const std::size_t step = every(3);
   std::vector<Row> all;
   std::size_t number = 0;
   for (const simulation::Scenario& scenario : simulation::scenarios()) {
     const bool healthy = scenario.cause.empty();
-    for (const Form& form : kForms) all.push_back(row(scenario, form, false, false));
-    for (const Form& form : kLargeForms) all.push_back(row(scenario, form, true, false));
+    for (std::size_t i = number % step; i < kFormCount; i += step)
+      all.push_back(row(scenario, kForms[i], false, false));
+    for (std::size_t i = number % step; i < std::size(kLargeForms); i += step)
+      all.push_back(row(scenario, kLargeForms[i], true, false));
     if (!healthy) {
       all.push_back(row(scenario, kForms[(number * 4) % kFormCount], false, true));
       all.push_back(row(scenario, kLargeForms[number % std::size(kLargeForms)], true, true));

@@ -4,12 +4,12 @@
 #pragma once
 
 #include <fmt/format.h>
+#include <re2/re2.h>
 
 #include <boost/json.hpp>
 #include <functional>
 #include <map>
 #include <mutex>
-#include <regex>
 #include <string>
 #include <vector>
 
@@ -102,19 +102,19 @@ class FakeKubernetes {
 
   boost::json::object answer(const FakeReceiver::Heard& request, std::string& status) {
     const std::string line = request.head.substr(0, request.head.find('\r'));
-    std::smatch match;
-    if (std::regex_match(line, match, std::regex("GET /api/v1/nodes\\?([^ ]*) HTTP/1.1")))
-      return list(match[1]);
-    if (std::regex_match(line, match, std::regex("(GET|PATCH) /api/v1/nodes/([^ ?]+) HTTP/1.1"))) {
-      if (match[1] == "PATCH" && before_patch) before_patch();
+    std::string query;
+    if (RE2::FullMatch(line, R"(GET /api/v1/nodes\?([^ ]*) HTTP/1.1)", &query)) return list(query);
+    std::string method;
+    std::string name;
+    if (RE2::FullMatch(line, "(GET|PATCH) /api/v1/nodes/([^ ?]+) HTTP/1.1", &method, &name)) {
+      if (method == "PATCH" && before_patch) before_patch();
       const std::lock_guard lock(mutex_);
-      const auto found = nodes_.find(match[2]);
+      const auto found = nodes_.find(name);
       if (found == nodes_.end()) {
         status = "404 Not Found";
         return failure("NotFound", "nodes not found");
       }
-      return match[1] == "GET" ? found->second.as_object()
-                               : patched(found->second, request, status);
+      return method == "GET" ? found->second.as_object() : patched(found->second, request, status);
     }
     if (line == "POST /api/v1/namespaces/default/events HTTP/1.1") {
       const std::lock_guard lock(mutex_);
@@ -148,9 +148,9 @@ class FakeKubernetes {
   // Two at a time; "continue" is the name of the next one.
   boost::json::object list(const std::string& query) const {
     const std::lock_guard lock(mutex_);
-    std::smatch match;
-    const bool goes_on = std::regex_search(query, match, std::regex("continue=([^&]+)"));
-    auto next = goes_on ? nodes_.find(match[1]) : nodes_.begin();
+    std::string from;
+    const bool goes_on = RE2::PartialMatch(query, "continue=([^&]+)", &from);
+    auto next = goes_on ? nodes_.find(from) : nodes_.begin();
     boost::json::array items;
     for (; next != nodes_.end() && items.size() < 2; ++next) items.push_back(next->second);
     boost::json::object metadata;

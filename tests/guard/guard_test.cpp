@@ -71,7 +71,8 @@ class GuardProgram : public ProgramTest {
   }
 
   std::string finding() {
-    const boost::json::object answer = curl(*server, "/api/v1/findings?class=gpu.off_bus").json();
+    const boost::json::object answer =
+        plain_get(*server, "/api/v1/findings?class=gpu.off_bus").json();
     return std::string(
         answer.at("findings").as_array().at(0).as_object().at("finding").as_string());
   }
@@ -301,7 +302,7 @@ TEST_F(GuardProgram, EpilogSendsTheLogsOfTheJobAsComplete) {
   workshop.make("cp '" TESTS_DIR
                 "/scenarios/gpu_off_bus/logs/gpu-node-3/nccl.log' logs/4712/; echo >out");
   EXPECT_EQ(script("epilog.sh").status, 0);
-  const Reply reply = curl(*server, "/api/v1/sources?job=slurm-4712");
+  const Reply reply = plain_get(*server, "/api/v1/sources?job=slurm-4712");
   ASSERT_EQ(reply.status, 200) << read_file(workshop.folder() / "logs/.epilog");
   const boost::json::object answer = reply.json();
   for (const auto& source : answer.at("sources").as_array()) {

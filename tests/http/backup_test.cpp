@@ -72,13 +72,13 @@ TEST_F(Backup, HoldsAllThatWasAcknowledgedBeforeItAndAnswersTheSame) {
     fs::copy_file(copy, folder / "data" / "faultline.db");
     ServerProcess restored(folder, {"--stall-after", "0s"});
     await_ready(restored);
-    const std::string held = curl(restored, "/api/v1/sources?job=busy").body;
+    const std::string held = plain_get(restored, "/api/v1/sources?job=busy").body;
     for (int part = 0; part < before; ++part)
       EXPECT_THAT(held, HasSubstr(fmt::format("\"part-{}\"", part))) << before << " answered";
-    EXPECT_EQ(curl(restored, "/api/v1/jobs/llama/diagnosis").body,
-              curl(server, "/api/v1/jobs/llama/diagnosis").body);
+    EXPECT_EQ(plain_get(restored, "/api/v1/jobs/llama/diagnosis").body,
+              plain_get(server, "/api/v1/jobs/llama/diagnosis").body);
   }
-  EXPECT_EQ(curl(server, "/healthz").status, 200);
+  EXPECT_EQ(plain_get(server, "/healthz").status, 200);
 }
 
 TEST_F(Backup, WhatCannotBeDoneIsSaidInALineAndLeavesNothing) {

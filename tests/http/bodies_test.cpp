@@ -85,7 +85,7 @@ class Bodies : public testing::Test {
   // The verdict, the summary and the findings of a diagnosis, without the name of the job.
   std::string answer(const std::string& job) {
     std::string all;
-    const json::object diagnosis = curl(server, "/api/v1/jobs/" + job + "/diagnosis").json();
+    const json::object diagnosis = plain_get(server, "/api/v1/jobs/" + job + "/diagnosis").json();
     all += json::serialize(diagnosis.at("verdict")) + json::serialize(diagnosis.at("summary"));
     for (const char* list : {"root_causes", "symptoms", "observations"})
       for (const json::value& finding : diagnosis.at(list).as_array())
@@ -144,7 +144,7 @@ TEST_F(Bodies, AFileThatGrewIsCountedOnceThoughItEndedInMidLine) {
   const Counts rest = send(path, log + log);
   EXPECT_EQ(sum.lines + rest.lines, 2U);
   EXPECT_EQ(sum.recognized + rest.recognized, 2U);
-  const auto source = curl(server, "/api/v1/sources?job=j").json().at("sources").at(0);
+  const auto source = plain_get(server, "/api/v1/sources?job=j").json().at("sources").at(0);
   EXPECT_EQ(source.at("lines").to_number<int>(), 2);
   EXPECT_EQ(source.at("recognized").to_number<int>(), 2);
   EXPECT_EQ(source.at("events").to_number<int>(), 2);
@@ -159,9 +159,9 @@ TEST(LastLines, WithoutANewlineAreReadOnceNothingComes) {
                  "fallen off the bus.");
   curl(impatient, "/api/v1/ingest?job=j&host=n1&source=dmesg",
        "--data-binary @" + (workshop.folder() / "body").string());
-  EXPECT_NE(curl(impatient, "/api/v1/jobs/j/diagnosis").body.find("gpu.off_bus"),
+  EXPECT_NE(plain_get(impatient, "/api/v1/jobs/j/diagnosis").body.find("gpu.off_bus"),
             std::string::npos);
-  EXPECT_EQ(curl(impatient, "/api/v1/sources?job=j")
+  EXPECT_EQ(plain_get(impatient, "/api/v1/sources?job=j")
                 .json()
                 .at("sources")
                 .at(0)

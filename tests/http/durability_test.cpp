@@ -121,7 +121,8 @@ TEST(Durability, HoldsWhatItAcknowledgedWhenItIsKilledRightAfter) {
   }
   ServerProcess server(workshop.folder());
   await_ready(server);
-  EXPECT_EQ(curl(server, "/api/v1/sources?job=j").json().at("sources").at(0).at("next_offset"), 8);
+  EXPECT_EQ(plain_get(server, "/api/v1/sources?job=j").json().at("sources").at(0).at("next_offset"),
+            8);
 }
 
 TEST(Durability, DoesNotAccuseARankWhoseUploadWasCutOffByARestart) {
@@ -130,7 +131,8 @@ TEST(Durability, DoesNotAccuseARankWhoseUploadWasCutOffByARestart) {
     logs.write("rank" + std::to_string(rank), rank_log(rank == 5 ? 4 : rank));
   Workshop workshop;
   const auto verdict = [](const ServerProcess& server) {
-    return std::string(curl(server, "/api/v1/jobs/j/diagnosis").json().at("verdict").as_string());
+    return std::string(
+        plain_get(server, "/api/v1/jobs/j/diagnosis").json().at("verdict").as_string());
   };
   const std::string log = rank_log(3);
   {
@@ -154,10 +156,11 @@ TEST(Durability, DoesNotAccuseARankWhoseUploadWasCutOffByARestart) {
   ServerProcess server(workshop.folder(), {"--stall-after", "0s"});
   await_ready(server);
   EXPECT_EQ(verdict(server), "unknown");
-  EXPECT_THAT(curl(server, "/api/v1/jobs/j/diagnosis").body, HasSubstr("the rest of rank3.log"));
+  EXPECT_THAT(plain_get(server, "/api/v1/jobs/j/diagnosis").body,
+              HasSubstr("the rest of rank3.log"));
   EXPECT_EQ(curl(server, ingest_path(3), "-T " + (logs.folder() / "rank3").string()).status, 200);
   EXPECT_EQ(verdict(server), "unknown") << "rank 5 was not heard";
-  EXPECT_THAT(curl(server, "/api/v1/jobs/j/diagnosis").body,
+  EXPECT_THAT(plain_get(server, "/api/v1/jobs/j/diagnosis").body,
               testing::Not(HasSubstr("the rest of rank3.log")));
 }
 
@@ -188,7 +191,8 @@ TEST(Stopping, KeepsWhatAnOpenUploadSentAndTellsItWhereToGoOn) {
   }
   ServerProcess server(workshop.folder());
   await_ready(server);
-  EXPECT_EQ(curl(server, "/api/v1/sources?job=j").json().at("sources").at(0).at("next_offset"), 6);
+  EXPECT_EQ(plain_get(server, "/api/v1/sources?job=j").json().at("sources").at(0).at("next_offset"),
+            6);
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ class FindingChanges : public testing::Test {
                 "--data-binary @'" + (workshop.folder() / "dmesg").string() + "'");
   }
   boost::json::object list(const std::string& query = "") {
-    return curl(server, "/api/v1/findings" + query).json();
+    return plain_get(server, "/api/v1/findings" + query).json();
   }
   std::string first_id() {
     return std::string(list().at("findings").at(0).at("finding").as_string());
@@ -56,7 +56,7 @@ TEST_F(FindingChanges, AreListedAcrossJobsFromWhereOneWas) {
   for (const auto& finding : fresh.at("findings").as_array()) EXPECT_EQ(finding.at("job"), "llama");
   EXPECT_EQ(list("?job=gpt").at("findings").as_array().size(), 1U);
   EXPECT_EQ(list("?since=2099-01-01T00:00:00Z").at("findings").as_array().size(), 0U);
-  EXPECT_EQ(curl(server, "/api/v1/findings?since=yesterday").status, 400);
+  EXPECT_EQ(plain_get(server, "/api/v1/findings?since=yesterday").status, 400);
   const auto page = list("?limit=1");
   const auto next = list("?limit=1&cursor=" + std::string(page.at("next_cursor").as_string()));
   EXPECT_EQ(next.at("findings").at(0), all.at("findings").at(1));
@@ -76,7 +76,7 @@ TEST_F(FindingChanges, AreStreamedAndTheStreamGoesOnWhereItEnded) {
   again.say("GET /api/v1/findings/stream HTTP/1.1\r\nHost: localhost\r\nLast-Event-ID: 0\r\n\r\n");
   again.hear_until("retry: 3000\n\n");
   EXPECT_EQ(again.hear_until("}\n\n"), event) << "what it missed comes first";
-  EXPECT_EQ(curl(server, "/api/v1/findings/stream?after=x").status, 400);
+  EXPECT_EQ(plain_get(server, "/api/v1/findings/stream?after=x").status, 400);
 }
 
 TEST_F(FindingChanges, AreJudgedByOperators) {
@@ -86,7 +86,7 @@ TEST_F(FindingChanges, AreJudgedByOperators) {
   EXPECT_EQ(known.status, 200);
   EXPECT_EQ(known.json().at("review"), "acknowledged");
   EXPECT_EQ(known.json().at("state"), "open");
-  const auto said = curl(server, "/api/v1/findings/" + id).json().at("reviews").as_array();
+  const auto said = plain_get(server, "/api/v1/findings/" + id).json().at("reviews").as_array();
   ASSERT_EQ(said.size(), 1U);
   EXPECT_EQ(said[0].at("verdict"), "acknowledged");
   EXPECT_EQ(said[0].at("by"), "ann");
@@ -96,14 +96,15 @@ TEST_F(FindingChanges, AreJudgedByOperators) {
   EXPECT_EQ(wrong.json().at("state"), "resolved");
   EXPECT_EQ(wrong.json().at("reason"), "wrong");
   send("n1-again");
-  EXPECT_EQ(curl(server, "/api/v1/findings/" + id).json().at("state"), "resolved") << "it stays so";
+  EXPECT_EQ(plain_get(server, "/api/v1/findings/" + id).json().at("state"), "resolved")
+      << "it stays so";
   EXPECT_EQ(review(id, "verdict=reopened").json().at("state"), "open");
   EXPECT_EQ(review(id, "verdict=perhaps").status, 400);
   EXPECT_EQ(review(id, "by=ann").status, 400);
   EXPECT_EQ(review(id, "verdict=wrong,closed").status, 400);
   EXPECT_EQ(review("nobody", "verdict=wrong").status, 404);
   EXPECT_THAT(
-      curl(server, "/metrics").body,
+      plain_get(server, "/metrics").body,
       HasSubstr("faultline_finding_reviews_total{class=\"gpu.off_bus\",verdict=\"wrong\"} 1\n"));
 }
 

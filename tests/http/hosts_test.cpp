@@ -37,7 +37,7 @@ class HostsTest : public testing::Test {
   }
 
   json::object host(const std::string& query = "", const std::string& name = kFailingHost) {
-    return curl(*server, "/api/v1/hosts/" + name + query).json();
+    return plain_get(*server, "/api/v1/hosts/" + name + query).json();
   }
 
   json::object gpu_of(const json::object& host) {
@@ -48,7 +48,7 @@ class HostsTest : public testing::Test {
   }
 
   json::object cause_of(const std::string& job) {
-    const json::object diagnosis = curl(*server, "/api/v1/jobs/" + job + "/diagnosis").json();
+    const json::object diagnosis = plain_get(*server, "/api/v1/jobs/" + job + "/diagnosis").json();
     const json::array& causes = diagnosis.at("root_causes").as_array();
     EXPECT_FALSE(causes.empty()) << json::serialize(diagnosis);
     return causes.empty() ? json::object{} : causes[0].as_object();
@@ -89,7 +89,7 @@ TEST_F(HostsTest, AGpuThatFailedThreeJobsIsToldOfAndTheFourthJobHearsOfIt) {
   EXPECT_EQ(repeat.at("days").to_number<int>(), 10);
   EXPECT_EQ(repeat.at("text"), "GPU 0000:3b:00.0 on gpu-node-3 failed three jobs in ten days");
 
-  const json::object list = curl(*server, "/api/v1/hosts").json();
+  const json::object list = plain_get(*server, "/api/v1/hosts").json();
   ASSERT_EQ(list.at("hosts").as_array().size(), 1U);
   const json::value& row = list.at("hosts").at(0);
   EXPECT_EQ(row.at("host"), kFailingHost);
@@ -215,7 +215,7 @@ TEST_F(HostsTest, EventsComeInPagesLatestFirst) {
   EXPECT_EQ(event.at("class"), "gpu.ecc_uncorrectable");
   EXPECT_EQ(event.at("source"), "dmesg");
   EXPECT_EQ(event.at("line").to_number<int>(), 5);
-  EXPECT_EQ(curl(*server, "/api/v1/hosts/gpu-node-3?cursor=MQ").status, 400);
+  EXPECT_EQ(plain_get(*server, "/api/v1/hosts/gpu-node-3?cursor=MQ").status, 400);
 }
 
 TEST_F(HostsTest, AStormIsOneEvent) {
@@ -264,22 +264,22 @@ TEST_F(HostsTest, TheListIsFilteredByJobAndGpuAndComesInPages) {
   send("b", "other", off_bus("2026-03-01"), "gpu-node-4");
   send("b", "more", "nothing", "gpu-node-5");
   const auto hosts = [&](const std::string& query) {
-    return texts(curl(*server, "/api/v1/hosts" + query).json().at("hosts"), "host");
+    return texts(plain_get(*server, "/api/v1/hosts" + query).json().at("hosts"), "host");
   };
   EXPECT_THAT(hosts(""), ElementsAre("gpu-node-3", "gpu-node-4", "gpu-node-5"));
   EXPECT_THAT(hosts("?job=b"), ElementsAre("gpu-node-4", "gpu-node-5"));
   EXPECT_THAT(hosts("?gpu=3b:00.0"), ElementsAre("gpu-node-3", "gpu-node-4"));
   EXPECT_THAT(hosts("?gpu=gpu-node-4/0000:3b:00.0"), ElementsAre("gpu-node-4"));
   EXPECT_THAT(hosts("?gpu=GPU-none"), IsEmpty());
-  const json::object first = curl(*server, "/api/v1/hosts?limit=2").json();
+  const json::object first = plain_get(*server, "/api/v1/hosts?limit=2").json();
   EXPECT_THAT(texts(first.at("hosts"), "host"), ElementsAre("gpu-node-3", "gpu-node-4"));
   EXPECT_THAT(hosts("?limit=2&cursor=" + std::string(first.at("next_cursor").as_string())),
               ElementsAre("gpu-node-5"));
-  EXPECT_EQ(curl(*server, "/api/v1/hosts?job=none").status, 404);
+  EXPECT_EQ(plain_get(*server, "/api/v1/hosts?job=none").status, 404);
 }
 
 TEST_F(HostsTest, AnUnknownHostIsAProblemThatSaysWhatToDo) {
-  const Reply reply = curl(*server, "/api/v1/hosts/nowhere");
+  const Reply reply = plain_get(*server, "/api/v1/hosts/nowhere");
   EXPECT_EQ(reply.status, 404);
   EXPECT_EQ(reply.json().at("detail"),
             "no host is named \"nowhere\"; /api/v1/hosts lists those there are");

@@ -34,7 +34,7 @@ class Jobs : public testing::Test {
     send("beta", kOffBus);
   }
   boost::json::object list(const std::string& query = "") {
-    return curl(server, "/api/v1/jobs" + query).json();
+    return plain_get(server, "/api/v1/jobs" + query).json();
   }
   std::vector<std::string> names(const std::string& query = "") {
     std::vector<std::string> names;
@@ -69,7 +69,7 @@ TEST_F(Jobs, TellSinceWhenTheyAreInTrouble) {
        "2026-03-05T02:47:10Z n1 kernel: NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen "
        "off the bus.");
   EXPECT_EQ(list().at("jobs").at(0).at("since"), "2026-03-05T02:47:10Z");
-  EXPECT_EQ(curl(server, "/api/v1/jobs/alpha").json().at("since"), "2026-03-05T02:47:10Z");
+  EXPECT_EQ(plain_get(server, "/api/v1/jobs/alpha").json().at("since"), "2026-03-05T02:47:10Z");
 }
 
 TEST_F(Jobs, AreChosenByVerdictAndTime) {
@@ -83,7 +83,7 @@ TEST_F(Jobs, AreChosenByVerdictAndTime) {
   for (const char* query : {"verdict=ill", "verdict=", "verdict=hang,,failed", "since=yesterday",
                             "sort=size", "format=xml"}) {
     SCOPED_TRACE(query);
-    const Reply reply = curl(server, std::string("/api/v1/jobs?") + query);
+    const Reply reply = plain_get(server, std::string("/api/v1/jobs?") + query);
     EXPECT_EQ(reply.status, 400);
     EXPECT_THAT(reply.body, HasSubstr(" must be "));
   }
@@ -107,12 +107,12 @@ TEST_F(Jobs, ComeInTheOrderThatIsAskedForOverAllPages) {
     EXPECT_EQ(paged, all);
   }
   const std::string by_name(list("?limit=1").at("next_cursor").as_string());
-  EXPECT_EQ(curl(server, "/api/v1/jobs?sort=activity&cursor=" + by_name).status, 400);
+  EXPECT_EQ(plain_get(server, "/api/v1/jobs?sort=activity&cursor=" + by_name).status, 400);
 }
 
 TEST_F(Jobs, AreATableForATerminal) {
   send_three();
-  const Reply reply = curl(server, "/api/v1/jobs?sort=severity&format=text");
+  const Reply reply = plain_get(server, "/api/v1/jobs?sort=severity&format=text");
   std::istringstream in(reply.body);
   std::vector<std::string> lines;
   for (std::string line; std::getline(in, line);) lines.push_back(line);
@@ -121,13 +121,13 @@ TEST_F(Jobs, AreATableForATerminal) {
   EXPECT_THAT(lines[1], HasSubstr("GPU 0000:3b:00.0 on n1 fell off the bus (Xid 79)"));
   EXPECT_THAT(lines[3], StartsWith("unknown"));
   EXPECT_THAT(lines[3], HasSubstr("gamma"));
-  EXPECT_THAT(curl(server, "/api/v1/jobs?format=text&limit=1").body,
+  EXPECT_THAT(plain_get(server, "/api/v1/jobs?format=text&limit=1").body,
               HasSubstr("\nmore with cursor="));
 }
 
 TEST_F(Jobs, AnAnswerNamesTheServerAsItsAskerReachesIt) {
   send("alpha", kOffBus);
-  const Reply text = curl(server, "/api/v1/jobs/alpha/diagnosis?format=text");
+  const Reply text = plain_get(server, "/api/v1/jobs/alpha/diagnosis?format=text");
   const std::string url = server.url("");
   EXPECT_THAT(text.body, HasSubstr("curl -X POST '" + url + "/api/v1/findings/f"));
   const std::size_t at = text.body.find("curl -X POST");
@@ -142,16 +142,17 @@ TEST_F(Jobs, AnAnswerNamesTheServerAsItsAskerReachesIt) {
       curl(server, "/api/v1/jobs/alpha/diagnosis?format=text", "-H \"Host: a\\$(reboot)\"");
   EXPECT_EQ(hostile.status, 421);
   for (const char* format : {"json", "text", "markdown", "html"})
-    EXPECT_THAT(curl(server, std::string("/api/v1/jobs/alpha/diagnosis?format=") + format).body,
-                Not(HasSubstr("FAULTLINE")));
+    EXPECT_THAT(
+        plain_get(server, std::string("/api/v1/jobs/alpha/diagnosis?format=") + format).body,
+        Not(HasSubstr("FAULTLINE")));
 }
 
 TEST_F(Jobs, TextTellsWhatPassedToThoseWhoAsk) {
   send("alpha", kOffBus);
   const std::string path = "/api/v1/jobs/alpha/diagnosis?format=text";
-  EXPECT_THAT(curl(server, path).body, Not(HasSubstr("\nnot known: ")));
-  EXPECT_THAT(curl(server, path + "&verbose=true").body, HasSubstr("\nnot known: "));
-  EXPECT_EQ(curl(server, path + "&verbose=perhaps").status, 400);
+  EXPECT_THAT(plain_get(server, path).body, Not(HasSubstr("\nnot known: ")));
+  EXPECT_THAT(plain_get(server, path + "&verbose=true").body, HasSubstr("\nnot known: "));
+  EXPECT_EQ(plain_get(server, path + "&verbose=perhaps").status, 400);
 }
 
 }  // namespace

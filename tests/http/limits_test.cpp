@@ -31,7 +31,7 @@ Reply post(const ServerProcess& server, const std::string& job, std::string_view
 
 std::string verdict_of(const ServerProcess& server, const std::string& job) {
   return std::string(
-      curl(server, "/api/v1/jobs/" + job + "/diagnosis").json().at("verdict").as_string());
+      plain_get(server, "/api/v1/jobs/" + job + "/diagnosis").json().at("verdict").as_string());
 }
 
 TEST(Limits, APeerThatStallsAllItsUploadsLeavesRoomForOthers) {
@@ -103,7 +103,7 @@ TEST(Limits, AFewOfThousandsOfFaultsAreNamedAndTheRestAreCounted) {
   ServerProcess server(workshop.folder(), {"--stall-after", "0s"});
   await_ready(server);
   ASSERT_EQ(post(server, "many", log).status, 200);
-  const Reply reply = curl(server, "/api/v1/jobs/many/diagnosis");
+  const Reply reply = plain_get(server, "/api/v1/jobs/many/diagnosis");
   EXPECT_LT(reply.body.size(), 3'000'000U);
   EXPECT_THAT(reply.body, HasSubstr("node-0 fell off the bus"));
   EXPECT_THAT(reply.body, HasSubstr("others like it"));
@@ -117,9 +117,9 @@ TEST(Limits, AJobCanBeForgottenAndSentAgain) {
   ASSERT_EQ(post(server, "b", kXid).status, 200);
   EXPECT_EQ(curl(server, "/api/v1/jobs/a", "-X DELETE").status, 204);
   EXPECT_EQ(curl(server, "/api/v1/jobs/a", "-X DELETE").status, 404);
-  EXPECT_EQ(curl(server, "/api/v1/jobs/a/diagnosis").status, 404);
+  EXPECT_EQ(plain_get(server, "/api/v1/jobs/a/diagnosis").status, 404);
   EXPECT_EQ(verdict_of(server, "b"), "failed");
-  const auto findings = curl(server, "/api/v1/findings?job=a").json();
+  const auto findings = plain_get(server, "/api/v1/findings?job=a").json();
   for (const auto& finding : findings.at("findings").as_array())
     EXPECT_EQ(finding.at("state"), "resolved");
   const Reply again = post(server, "a", kXid);
@@ -157,7 +157,7 @@ TEST(Limits, AJobWhoseBatchesAreDamagedIsSetAsideAndTheOthersAreServed) {
   damage(workshop.folder() / "data");
   ServerProcess server(workshop.folder());
   await_ready(server);
-  const Reply diagnosis = curl(server, "/api/v1/jobs/a/diagnosis");
+  const Reply diagnosis = plain_get(server, "/api/v1/jobs/a/diagnosis");
   EXPECT_EQ(diagnosis.status, 200);
   EXPECT_EQ(diagnosis.json().at("verdict"), "unknown");
   EXPECT_THAT(diagnosis.body, HasSubstr("This job is set aside, and not judged: "));
@@ -166,7 +166,7 @@ TEST(Limits, AJobWhoseBatchesAreDamagedIsSetAsideAndTheOthersAreServed) {
   const Reply refused = post(server, "a", kXid);
   EXPECT_EQ(refused.status, 409);
   EXPECT_THAT(refused.body, HasSubstr("curl -X DELETE"));
-  EXPECT_THAT(curl(server, "/metrics").body, HasSubstr("faultline_jobs_set_aside "));
+  EXPECT_THAT(plain_get(server, "/metrics").body, HasSubstr("faultline_jobs_set_aside "));
 }
 
 TEST(Limits, LinesThatAreKeptAndDamagedChangeNoAnswer) {
@@ -185,7 +185,7 @@ TEST(Limits, LinesThatAreKeptAndDamagedChangeNoAnswer) {
   EXPECT_EQ(told.status, 200);
   EXPECT_EQ(told.json().at("damaged"), 1) << told.body;
   EXPECT_EQ(verdict_of(server, "a"), "failed");
-  EXPECT_EQ(curl(server, "/api/v1/jobs/a/lines?source=log&line=1").status, 200);
+  EXPECT_EQ(plain_get(server, "/api/v1/jobs/a/lines?source=log&line=1").status, 200);
 }
 
 TEST(Limits, ADiskWithoutRoomIsSaidAndHealsByItself) {
@@ -194,9 +194,9 @@ TEST(Limits, ADiskWithoutRoomIsSaidAndHealsByItself) {
   const Reply refused = post(server, "a", kXid);
   EXPECT_EQ(refused.status, 503);
   EXPECT_THAT(refused.body, HasSubstr("MB are free on this disk"));
-  EXPECT_EQ(curl(server, "/readyz").status, 503);
-  EXPECT_EQ(curl(server, "/healthz").status, 200);
-  EXPECT_EQ(curl(server, "/api/v1/jobs").status, 200);
+  EXPECT_EQ(plain_get(server, "/readyz").status, 503);
+  EXPECT_EQ(plain_get(server, "/healthz").status, 200);
+  EXPECT_EQ(plain_get(server, "/api/v1/jobs").status, 200);
 }
 
 TEST(Limits, AServerOfThisMachineAnswersToNoOtherName) {

@@ -67,13 +67,13 @@ class LiveReplay : public testing::Test {
   }
 
   std::string verdict() {
-    const Reply reply = curl(server, "/api/v1/jobs/j/diagnosis");
+    const Reply reply = plain_get(server, "/api/v1/jobs/j/diagnosis");
     return reply.status == 404 ? "running" : std::string(reply.json().at("verdict").as_string());
   }
 
   std::string causes() {
     std::string all;
-    const auto answer = curl(server, "/api/v1/findings?state=open").json();
+    const auto answer = plain_get(server, "/api/v1/findings?state=open").json();
     for (const auto& finding : answer.at("findings").as_array())
       if (finding.at("role") == "cause") all += std::string(finding.at("class").as_string()) + " ";
     return all;
@@ -184,7 +184,7 @@ TEST(LoopOfPosts, IsUndecidedAboutTheOneRankThatAllWaitForUntilNothingMoreComes)
         curl(server, "/api/v1/ingest?job=j&host=" + host, "--data-binary @'" + file.string() + "'")
             .status,
         200);
-    answer = curl(server, "/api/v1/jobs/j/diagnosis").json();
+    answer = plain_get(server, "/api/v1/jobs/j/diagnosis").json();
     EXPECT_EQ(answer.at("verdict"), "undecided");
     EXPECT_TRUE(answer.at("root_causes").as_array().empty());
     expect_only_it(answer);

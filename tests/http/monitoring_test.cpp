@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <fmt/format.h>
+#include <re2/re2.h>
 #include <boost/json.hpp>
 
-#include <regex>
 #include <set>
 #include <string>
 #include <vector>
@@ -26,10 +26,10 @@ constexpr const char* kRules = TESTS_DIR "/../packaging/prometheus/faultline.rul
 constexpr const char* kDashboard = TESTS_DIR "/../packaging/grafana/faultline.json";
 
 std::set<std::string> all_of(const std::string& text, const std::string& pattern) {
-  const std::regex regex(pattern);
+  const RE2 regex(pattern);
   std::set<std::string> found;
-  for (std::sregex_iterator at(text.begin(), text.end(), regex), end; at != end; ++at)
-    found.insert((*at)[1]);
+  re2::StringPiece rest(text);
+  for (std::string one; RE2::FindAndConsume(&rest, regex, &one);) found.insert(one);
   return found;
 }
 
@@ -86,16 +86,16 @@ TEST_F(Monitoring, OfRulesAndTheDashboardNamesOnlySeriesThatAServerHas) {
 
 TEST_F(Monitoring, CountsWhatIsRefusedByItsReason) {
   ServerProcess server(certificates.workshop().folder());
-  EXPECT_THAT(curl(server, "/metrics").body,
+  EXPECT_THAT(plain_get(server, "/metrics").body,
               HasSubstr("faultline_http_requests_refused_total{reason=\"host_name\"} 0\n"))
       << "what begins at 1 shows no increase";
   EXPECT_EQ(curl(server, "/api/v1/jobs", "-H 'Host: evil.example'").status, 421);
   EXPECT_EQ(curl(server, "/api/v1/ingest", "-d x").status, 400);
-  EXPECT_EQ(curl(server, "/api/v1/jobs/none/diagnosis").status, 404);
+  EXPECT_EQ(plain_get(server, "/api/v1/jobs/none/diagnosis").status, 404);
   RawClient malformed(server.port());
   malformed.say("nonsense\r\n\r\n");
   EXPECT_THAT(malformed.hear(), testing::StartsWith("HTTP/1.1 400"));
-  const std::string answer = curl(server, "/metrics").body;
+  const std::string answer = plain_get(server, "/metrics").body;
   EXPECT_THAT(answer, HasSubstr("faultline_http_requests_refused_total{reason=\"host_name\"} 1\n"));
   EXPECT_THAT(answer,
               HasSubstr("faultline_http_requests_refused_total{reason=\"bad_request\"} 2\n"));
@@ -112,7 +112,7 @@ TEST_F(Monitoring, TellsOfEachStageOfAJobThatWasSent) {
                  "--data-binary @" + certificates.path("dmesg"))
                 .status,
             200);
-  const auto verdict = curl(server, "/api/v1/jobs/llama/diagnosis").json().at("verdict");
+  const auto verdict = plain_get(server, "/api/v1/jobs/llama/diagnosis").json().at("verdict");
   RawClient listener(server.port());
   listener.say("GET /api/v1/findings/stream HTTP/1.1\r\nHost: localhost\r\n\r\n");
   const Reply reply = await(server, "/metrics", [](const Reply& metrics) {
@@ -122,10 +122,9 @@ TEST_F(Monitoring, TellsOfEachStageOfAJobThatWasSent) {
                                                 std::string(verdict.as_string()))));
   EXPECT_THAT(reply.body, HasSubstr("faultline_jobs_by_verdict{verdict=\"corrupt\"} 0\n"));
   const auto value = [&](const std::string& name) {
-    std::smatch found;
-    const bool is_there = std::regex_search(reply.body, found, std::regex("\n" + name + " (.*)\n"));
-    EXPECT_TRUE(is_there) << name;
-    return is_there ? std::stod(found[1]) : 0.0;
+    double found = 0;
+    EXPECT_TRUE(RE2::PartialMatch(reply.body, "\n" + name + " (.*)\n", &found)) << name;
+    return found;
   };
   for (const char* name :
        {"faultline_diagnosis_duration_seconds_count", "faultline_fold_duration_seconds_count",

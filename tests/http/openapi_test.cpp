@@ -134,9 +134,9 @@ class OpenApiServer : public testing::Test {
     post("job=ras&final=true",
          read_file(TESTS_DIR "/ingest/golden_documents/ncclras_text_2_24/input.log"));
     post("job=dumps&final=true&source=broken", broken_dump());
-    document = std::make_unique<json::value>(json::parse(curl(*server, "/openapi.json").body));
+    document = std::make_unique<json::value>(json::parse(plain_get(*server, "/openapi.json").body));
     check = std::make_unique<SchemaCheck>(*document);
-    const json::object diagnosis = curl(*server, "/api/v1/jobs/llama/diagnosis").json();
+    const json::object diagnosis = plain_get(*server, "/api/v1/jobs/llama/diagnosis").json();
     const json::value& cause = diagnosis.at("root_causes").at(0);
     finding = cause.at("finding").as_string();
     host = cause.at("subject").at("hosts").at(0).as_string();

@@ -40,11 +40,11 @@ struct Page : testing::Test {
 };
 
 TEST_F(Page, IsTheSameAtEachOfItsAddressesAndLetsNothingElseRun) {
-  const std::string page = curl(server, "/").body;
+  const std::string page = plain_get(server, "/").body;
   EXPECT_THAT(page, HasSubstr("<title>Faultline</title>"));
   for (const std::string& address : kAddresses) {
     SCOPED_TRACE(address);
-    EXPECT_EQ(curl(server, address).body, page);
+    EXPECT_EQ(plain_get(server, address).body, page);
     const std::string sent = head(address);
     EXPECT_THAT(sent, HasSubstr("HTTP/1.1 200 OK\r\n"));
     EXPECT_THAT(sent, HasSubstr("Content-Type: text/html; charset=utf-8\r\n"));
@@ -56,17 +56,17 @@ TEST_F(Page, IsTheSameAtEachOfItsAddressesAndLetsNothingElseRun) {
          {"X-Content-Type-Options: nosniff\r\n", "Referrer-Policy: no-referrer\r\n", "ETag: \""})
       EXPECT_THAT(sent, HasSubstr(header));
   }
-  EXPECT_EQ(curl(server, "/?colour=red").status, 400);
+  EXPECT_EQ(plain_get(server, "/?colour=red").status, 400);
   EXPECT_EQ(curl(server, "/", "-X POST").status, 405);
 }
 
 TEST_F(Page, HasAllFilesThatItNamesAndTheseNameNoOthers) {
-  std::vector<std::string> files = files_of(curl(server, "/").body);
+  std::vector<std::string> files = files_of(plain_get(server, "/").body);
   ASSERT_GT(files.size(), 3U);
   std::string all;
   for (const std::string& file : files) {
     SCOPED_TRACE(file);
-    const Reply reply = curl(server, file);
+    const Reply reply = plain_get(server, file);
     EXPECT_EQ(reply.status, 200);
     EXPECT_THAT(head(file), HasSubstr(file.ends_with(".js")    ? "Content-Type: text/javascript"
                                       : file.ends_with(".css") ? "Content-Type: text/css"
@@ -82,10 +82,10 @@ TEST_F(Page, HasAllFilesThatItNamesAndTheseNameNoOthers) {
     }
     all += reply.body;
   }
-  workshop.write("all", all + curl(server, "/").body);
+  workshop.write("all", all + plain_get(server, "/").body);
   EXPECT_LT(workshop.make("gzip -c all > out").size(), std::size_t{150} * 1000);
-  EXPECT_EQ(curl(server, "/web/nothing.js").status, 404);
-  EXPECT_EQ(curl(server, "/web/..%2F..%2Fetc%2Fpasswd").status, 404);
+  EXPECT_EQ(plain_get(server, "/web/nothing.js").status, 404);
+  EXPECT_EQ(plain_get(server, "/web/..%2F..%2Fetc%2Fpasswd").status, 404);
 }
 
 TEST_F(Page, LeadsHomeFromAnAddressThatIsNone) {
@@ -95,14 +95,15 @@ TEST_F(Page, LeadsHomeFromAnAddressThatIsNone) {
   EXPECT_EQ(missing.status, 404);
   EXPECT_THAT(missing.body, HasSubstr("There is no such page"));
   EXPECT_THAT(missing.body, HasSubstr("<a href=\"/\">"));
-  for (const std::string& file : files_of(missing.body)) EXPECT_EQ(curl(server, file).status, 200);
+  for (const std::string& file : files_of(missing.body))
+    EXPECT_EQ(plain_get(server, file).status, 200);
   const std::string sent = head("/jobs/a/b/c", browser);
   EXPECT_THAT(sent, HasSubstr("HTTP/1.1 404 Not Found\r\n"));
   for (const char* header : {"Content-Type: text/html; charset=utf-8\r\n",
                              "Content-Security-Policy: default-src 'none'", "Vary: Accept\r\n"})
     EXPECT_THAT(sent, HasSubstr(header));
   // Programs get JSON, and so does a browser that asks for a path of the API or posts.
-  EXPECT_EQ(curl(server, "/nosuch").json().at("status"), 404);
+  EXPECT_EQ(plain_get(server, "/nosuch").json().at("status"), 404);
   EXPECT_EQ(curl(server, "/api/v2/jobs", browser).json().at("status"), 404);
   EXPECT_EQ(curl(server, "/nosuch", browser + " -X POST").json().at("status"), 404);
 }
@@ -128,11 +129,11 @@ TEST(PageWithTokens, IsForAnybodyAndWhatItAsksIsNot) {
   workshop.write("tokens", line_of(reader.token) + "\n");
   ServerProcess server(workshop.folder(), {"--tokens", (workshop.folder() / "tokens").string()});
   await_ready(server);
-  for (const std::string& address : kAddresses) EXPECT_EQ(curl(server, address).status, 200);
-  for (const std::string& file : files_of(curl(server, "/").body))
-    EXPECT_EQ(curl(server, file).status, 200) << file;
-  EXPECT_EQ(curl(server, "/api/v1/jobs").status, 401);
-  EXPECT_EQ(curl(server, "/api/v1/findings/stream").status, 401);
+  for (const std::string& address : kAddresses) EXPECT_EQ(plain_get(server, address).status, 200);
+  for (const std::string& file : files_of(plain_get(server, "/").body))
+    EXPECT_EQ(plain_get(server, file).status, 200) << file;
+  EXPECT_EQ(plain_get(server, "/api/v1/jobs").status, 401);
+  EXPECT_EQ(plain_get(server, "/api/v1/findings/stream").status, 401);
   const std::string shown = "-H 'Authorization: Bearer " + reader.secret + "'";
   EXPECT_EQ(curl(server, "/api/v1/jobs", shown).status, 200);
 }

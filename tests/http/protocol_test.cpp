@@ -162,7 +162,7 @@ TEST_F(Protocol, RefusesWhatIsNoHttp) {
     EXPECT_THAT(answer, StartsWith(c.status));
     EXPECT_THAT(answer, HasSubstr("application/problem+json"));
   }
-  EXPECT_EQ(curl(server, "/healthz").status, 200);
+  EXPECT_EQ(plain_get(server, "/healthz").status, 200);
 }
 
 TEST_F(Protocol, TakesAWholeUrlForItsPathAndItsHost) {

@@ -142,10 +142,10 @@ TEST_P(EachDoor, StoresWhatItAnswersOnceAlsoIfItIsSentAgainAfterAKill) {
                      (workshop.folder() / "out").string() + type)
                 .status,
             door.status);
-  const Reply sources = curl(server, "/api/v1/sources?job=llama");
+  const Reply sources = plain_get(server, "/api/v1/sources?job=llama");
   EXPECT_THAT(sources.body, AllOf(HasSubstr(R"("host":"gpu-3")"), HasSubstr(R"("lines":1,)"),
                                   HasSubstr(R"("recognized":1,)")));
-  EXPECT_THAT(curl(server, "/api/v1/jobs/llama/findings").body,
+  EXPECT_THAT(plain_get(server, "/api/v1/jobs/llama/findings").body,
               AllOf(HasSubstr("gpu.off_bus"), HasSubstr(R"("hosts":["gpu-3"])"),
                     HasSubstr("2026-03-05T02:57:29Z")));
 }
@@ -177,7 +177,7 @@ TEST(Push, RefusesWhatIsNotOfItsProtocolInTheWordsOfItsProtocol) {
             line(R"(400 {"text":"Invalid data format","code":6,"invalid-event-number":0})"));
   EXPECT_THAT(answer("/api/v1/ingest/json", "application/msgpack", "x"),
               testing::StartsWith("415 "));
-  EXPECT_THAT(curl(server, "/api/v1/jobs").body, HasSubstr(R"("jobs":[])"));
+  EXPECT_THAT(plain_get(server, "/api/v1/jobs").body, HasSubstr(R"("jobs":[])"));
 }
 
 TEST(Push, AnswersWhatClientsAskBeforeTheySend) {
@@ -189,10 +189,10 @@ TEST(Push, AnswersWhatClientsAskBeforeTheySend) {
   EXPECT_THAT(
       curl(server, "/", "-H 'Accept: application/vnd.elasticsearch+json; compatible-with=8'").body,
       HasSubstr(R"("version":{"number":"8)"));
-  EXPECT_THAT(curl(server, "/").body, HasSubstr("<html"));
+  EXPECT_THAT(plain_get(server, "/").body, HasSubstr("<html"));
   for (const char* path : {"/ready", "/_license", "/_xpack", "/_cluster/health?wait=1",
                            "/services/collector/health/1.0", "/api/v1/ingest/json"})
-    EXPECT_EQ(curl(server, path).status, 200) << path;
+    EXPECT_EQ(plain_get(server, path).status, 200) << path;
   EXPECT_EQ(curl(server, "/_ilm/policy/logs", "-X PUT -d '{}'").status, 200);
   EXPECT_EQ(curl(server, "/_index_template/logs", "-I").status, 200);
 }
@@ -277,7 +277,7 @@ TEST(Push, TakesBodiesThatBeginAlikeForDifferentOnes) {
                   .status,
               200);
   }
-  EXPECT_THAT(curl(server, "/api/v1/sources?job=llama").body, HasSubstr(R"("lines":5,)"));
+  EXPECT_THAT(plain_get(server, "/api/v1/sources?job=llama").body, HasSubstr(R"("lines":5,)"));
 }
 
 TEST(Push, RefusesABodyThatUnpacksToTooMuch) {
@@ -319,9 +319,9 @@ TEST(Push, ReadsOnWhereTheBatchBeforeBrokeOff) {
   };
   push(0, 2);
   push(2, 4);
-  EXPECT_THAT(curl(server, "/api/v1/jobs/llama/findings").body,
+  EXPECT_THAT(plain_get(server, "/api/v1/jobs/llama/findings").body,
               HasSubstr("software.gpu_memory_fault"));
-  EXPECT_THAT(curl(server, "/api/v1/sources?job=llama").body, HasSubstr(R"("lines":4,)"));
+  EXPECT_THAT(plain_get(server, "/api/v1/sources?job=llama").body, HasSubstr(R"("lines":4,)"));
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ class ReadBlocks : public testing::Test {
   }
 
   boost::json::object where_it_stands(const std::string& source) const {
-    return curl(server, "/api/v1/ingest/read?job=llama&source=" + source).json();
+    return plain_get(server, "/api/v1/ingest/read?job=llama&source=" + source).json();
   }
 
   static std::string blocks_of(Cursor& cursor, const std::string& text) {
@@ -79,7 +79,7 @@ TEST_F(ReadBlocks, AreTakenAsIfTheLinesHadCome) {
   EXPECT_EQ(receipt.at("next_offset").to_number<std::size_t>(), text.size());
   EXPECT_EQ(receipt.at("duplicate_bytes").to_number<int>(), 0);
   EXPECT_EQ(receipt.at("reader").as_string(), reader);
-  const std::string metrics = curl(server, "/metrics").body;
+  const std::string metrics = plain_get(server, "/metrics").body;
   EXPECT_THAT(metrics, HasSubstr(fmt::format("faultline_ingest_bytes_total {}\n", text.size())));
   EXPECT_THAT(metrics, HasSubstr("faultline_ingest_lines_total 500\n"));
 }
@@ -102,7 +102,7 @@ TEST_F(ReadBlocks, AndLinesFollowEachOther) {
   cursor = {.offset = stands.at("offset").to_number<std::uint64_t>(), .lines = 200, .carry = {}};
   const std::uint64_t at = cursor.offset;
   EXPECT_EQ(put_at(at, blocks_of(cursor, call_lines(200, 300))).status, 200);
-  const auto source = curl(server, "/api/v1/sources?job=llama").json().at("sources").at(0);
+  const auto source = plain_get(server, "/api/v1/sources?job=llama").json().at("sources").at(0);
   EXPECT_EQ(source.at("lines").to_number<int>(), 300);
   EXPECT_EQ(source.at("events").to_number<int>(), 300) << "none is lost, none is there twice";
 }
@@ -144,7 +144,7 @@ TEST_F(ReadBlocks, ThatDoNotFollowWhatIsHeldAreRefused) {
   const Reply anyhow = put_at(0, across, "&whatever_came_before=true");
   EXPECT_EQ(anyhow.status, 200) << anyhow.body;
   EXPECT_GE(held(), now);
-  const auto source = curl(server, "/api/v1/sources?job=llama").json().at("sources").at(0);
+  const auto source = plain_get(server, "/api/v1/sources?job=llama").json().at("sources").at(0);
   EXPECT_EQ(source.at("events").to_number<int>(), 120) << "calls that are held are left out";
 }
 
@@ -184,7 +184,7 @@ TEST_F(ReadBlocks, ThatAreNoneAreRefusedAndTheServerGoesOn) {
                 .status,
             200)
       << "packed like any body";
-  EXPECT_EQ(curl(server, "/healthz").status, 200);
+  EXPECT_EQ(plain_get(server, "/healthz").status, 200);
 }
 
 // Of few bytes, so that its sender pays nothing for it.

@@ -1,10 +1,10 @@
 // The commands in the README and in the pages on clusters do what the text says.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <re2/re2.h>
 
 #include <cctype>
 #include <filesystem>
-#include <regex>
 #include <set>
 #include <sstream>
 #include <string>
@@ -114,7 +114,7 @@ class ClusterPages : public testing::Test {
   }
 
   std::string verdict(const std::string& job) {
-    return curl(server, "/api/v1/jobs/" + job + "/diagnosis?format=text").body;
+    return plain_get(server, "/api/v1/jobs/" + job + "/diagnosis?format=text").body;
   }
 
   Workshop workshop;
@@ -149,7 +149,8 @@ TEST_F(ClusterPages, ScriptsForSlurmSendWhatAJobAndItsNodesSay) {
   stand_in("scontrol", "echo gpu-node-1; echo gpu-node-2\n");
   run(following + scripts[2], "SLURM_JOB_ID=8 SLURM_JOB_NODELIST=gpu-node-[1-2]", 3);
   EXPECT_THAT(verdict("slurm-8"), testing::HasSubstr(kFaultOfTheRank));
-  const auto sources = curl(server, "/api/v1/sources?job=slurm-8").json().at("sources").as_array();
+  const auto sources =
+      plain_get(server, "/api/v1/sources?job=slurm-8").json().at("sources").as_array();
   ASSERT_EQ(sources.size(), 2U);
   for (const auto& source : sources) EXPECT_EQ(source.at("complete"), true);
 }
@@ -200,13 +201,12 @@ std::vector<std::string> dead_links(const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> pages{folder / "README.md", folder / "CHANGELOG.md"};
   for (const auto& entry : std::filesystem::directory_iterator(folder / "docs"))
     if (entry.path().extension() == ".md") pages.push_back(entry.path());
-  const std::regex link("\\]\\(([^)# ]*)(#?)([^) ]*)\\)");
+  const RE2 link(R"(\]\(([^)# ]*)#?([^) ]*)\))");
   std::vector<std::string> dead;
   for (const std::filesystem::path& page : pages) {
     const std::string text = read_file(page);
-    for (std::sregex_iterator at(text.begin(), text.end(), link), end; at != end; ++at) {
-      const std::string file = (*at)[1];
-      const std::string anchor = (*at)[3];
+    re2::StringPiece rest(text);
+    for (std::string file, anchor; RE2::FindAndConsume(&rest, link, &file, &anchor);) {
       if (file.starts_with("http")) continue;
       const std::filesystem::path target = file.empty() ? page : page.parent_path() / file;
       if (!std::filesystem::exists(target) ||

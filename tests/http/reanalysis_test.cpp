@@ -65,7 +65,7 @@ TEST_F(KeptByAServer, LinesThatTellNothingTellWhatASignatureOfLaterKnows) {
   send("start\n\nour agent: lane 3 of mlx5_2 is set aside\nend\n");
   const std::string path = "/api/v1/jobs/j/diagnosis?format=text";
   learn_the_signature();
-  EXPECT_THAT(curl(*server, path).body, Not(HasSubstr("mlx5_2")));
+  EXPECT_THAT(plain_get(*server, path).body, Not(HasSubstr("mlx5_2")));
   const Reply told = curl(*server, "/api/v1/jobs/j/reanalyze", "-X POST");
   ASSERT_EQ(told.status, 200) << told.body;
   EXPECT_EQ(told.json()["lines"].as_int64(), 4);
@@ -74,13 +74,13 @@ TEST_F(KeptByAServer, LinesThatTellNothingTellWhatASignatureOfLaterKnows) {
     return reply.body.find("A lane of mlx5_2 was set aside") != std::string::npos;
   });
   EXPECT_THAT(answer.body, HasSubstr("a.log:3"));
-  EXPECT_EQ(curl(*server, "/api/v1/jobs/j/findings").json()["findings"].as_array().size(), 1U);
+  EXPECT_EQ(plain_get(*server, "/api/v1/jobs/j/findings").json()["findings"].as_array().size(), 1U);
   // Reading again adds nothing, and the answer survives a restart.
   EXPECT_EQ(curl(*server, "/api/v1/jobs/j/reanalyze", "-X POST").json()["events_new"].as_int64(),
             0);
   server.reset();
   start();
-  EXPECT_THAT(curl(*server, path).body, HasSubstr("A lane of mlx5_2 was set aside"));
+  EXPECT_THAT(plain_get(*server, path).body, HasSubstr("A lane of mlx5_2 was set aside"));
 }
 
 TEST_F(KeptByAServer, AJobThatGoesOnIsReadAgainWithWhatComesMeanwhile) {
@@ -97,7 +97,7 @@ TEST_F(KeptByAServer, AJobThatGoesOnIsReadAgainWithWhatComesMeanwhile) {
   await(*server, path, tells_both);
   EXPECT_EQ(curl(*server, "/api/v1/jobs/j/reanalyze", "-X POST").json()["events_new"].as_int64(),
             0);
-  EXPECT_TRUE(tells_both(curl(*server, path)));
+  EXPECT_TRUE(tells_both(plain_get(*server, path)));
 }
 
 TEST_F(KeptByAServer, TheCommandReadsAgainWhatAServerThatHasEndedKept) {
@@ -125,16 +125,16 @@ TEST_F(KeptByAServer, LinesAreShownAroundOne) {
   for (int i = 1; i <= 9; ++i) log += fmt::format("line {}\n", i);
   send(log);
   const boost::json::object around =
-      curl(*server, "/api/v1/jobs/j/lines?source=a.log&line=8&around=2").json();
+      plain_get(*server, "/api/v1/jobs/j/lines?source=a.log&line=8&around=2").json();
   EXPECT_EQ(around.at("host").as_string(), "n7");
   std::vector<std::string> texts;
   for (const boost::json::value& line : around.at("lines").as_array())
     texts.emplace_back(line.at("text").as_string());
   EXPECT_THAT(texts, testing::ElementsAre("line 6", "line 7", "line 8", "line 9"));
-  EXPECT_EQ(curl(*server, "/api/v1/jobs/j/lines?source=a.log").status, 400);
-  EXPECT_EQ(curl(*server, "/api/v1/jobs/j/lines?source=a.log&line=0").status, 400);
-  EXPECT_EQ(curl(*server, "/api/v1/jobs/j/lines?source=nothing&line=1").status, 404);
-  EXPECT_EQ(curl(*server, "/api/v1/jobs/nobody/lines?source=a.log&line=1").status, 404);
+  EXPECT_EQ(plain_get(*server, "/api/v1/jobs/j/lines?source=a.log").status, 400);
+  EXPECT_EQ(plain_get(*server, "/api/v1/jobs/j/lines?source=a.log&line=0").status, 400);
+  EXPECT_EQ(plain_get(*server, "/api/v1/jobs/j/lines?source=nothing&line=1").status, 404);
+  EXPECT_EQ(plain_get(*server, "/api/v1/jobs/nobody/lines?source=a.log&line=1").status, 404);
   EXPECT_EQ(curl(*server, "/api/v1/jobs/nobody/reanalyze", "-X POST").status, 404);
 }
 
@@ -144,7 +144,7 @@ TEST_F(KeptByAServer, NoLinesAreKeptWhereNobodyWantsThem) {
   learn_the_signature();
   EXPECT_EQ(curl(*server, "/api/v1/jobs/j/reanalyze", "-X POST").json()["lines"].as_int64(), 0);
   const boost::json::object around =
-      curl(*server, "/api/v1/jobs/j/lines?source=a.log&line=1").json();
+      plain_get(*server, "/api/v1/jobs/j/lines?source=a.log&line=1").json();
   ASSERT_EQ(around.at("lines").as_array().size(), 1U);
   EXPECT_EQ(around.at("lines").at(0).at("left_out").as_string(), "not kept");
 }

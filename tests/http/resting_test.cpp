@@ -23,7 +23,7 @@ Reply post(const ServerProcess& server, const std::string& source, std::string_v
 }
 
 std::string body_of(const ServerProcess& server, const std::string& path) {
-  return curl(server, path).body;
+  return plain_get(server, path).body;
 }
 
 bool rests(const ServerProcess& server) {
@@ -66,7 +66,7 @@ TEST_F(Resting, AJobGoesOnWhereItStood) {
             std::string::npos);
   await_rest(server);
   EXPECT_EQ(curl(server, "/api/v1/jobs/j", "-X DELETE").status, 204);
-  EXPECT_EQ(curl(server, "/api/v1/jobs/j/diagnosis").status, 404);
+  EXPECT_EQ(plain_get(server, "/api/v1/jobs/j/diagnosis").status, 404);
 }
 
 TEST_F(Resting, AFindingIsResolvedWhenTheJobEnds) {

@@ -108,7 +108,7 @@ TEST(SecretsInLogs, AreInNoFileOfTheServerNoAnswerAndNoAlert) {
         "/api/v1/jobs/j/diagnosis?format=html", "/api/v1/jobs/j", "/api/v1/jobs/j/ranks",
         "/api/v1/jobs/j/timeline", "/api/v1/findings", "/api/v1/hosts", "/api/v1/hosts/gpu-7",
         "/api/v1/sources?job=j", "/api/v1/jobs", "/metrics"}) {
-    const Reply reply = curl(server, path);
+    const Reply reply = plain_get(server, path);
     EXPECT_EQ(reply.status, 200) << path;
     told += reply.body;
   }
@@ -123,8 +123,8 @@ TEST(SecretsInLogs, AreInNoFileOfTheServerNoAnswerAndNoAlert) {
   std::size_t shown = 0;
   for (const std::string source : {"whole", "pieces"})
     for (std::size_t line = 150; line < 13 * all.lines.size(); line += 300) {
-      const Reply reply = curl(server, "/api/v1/jobs/j/lines?around=150&source=" + source +
-                                           "&line=" + std::to_string(line));
+      const Reply reply = plain_get(server, "/api/v1/jobs/j/lines?around=150&source=" + source +
+                                                "&line=" + std::to_string(line));
       EXPECT_EQ(reply.status, 200);
       const boost::json::object around = reply.json();
       for (const boost::json::value& one : around.at("lines").as_array())
@@ -152,7 +152,7 @@ TEST(SecretsInLogs, AreKeptOnlyByChoice) {
   curl(server, "/api/v1/ingest?job=j&source=s",
        "--data-binary '[rank3]: Traceback (most recent call last):\n[rank3]:   File \"a.py\", line "
        "3, in f\n[rank3]: ValueError: DB_PASSWORD=x7Xm2Kd9\nstep 1\n'");
-  EXPECT_NE(curl(server, "/api/v1/jobs/j/diagnosis").body.find("x7Xm2Kd9"), std::string::npos);
+  EXPECT_NE(plain_get(server, "/api/v1/jobs/j/diagnosis").body.find("x7Xm2Kd9"), std::string::npos);
 }
 
 void send_a_fault(Workshop& workshop, const ServerProcess& server) {
@@ -170,7 +170,7 @@ TEST(SecretsInLogs, OfAHookAreNeitherInMetricsNorInMessages) {
                                            "http://127.0.0.1:9/hooks/q7Xm2Kd9?token=Rw4Tz6Hb"});
   await_ready(server);
   send_a_fault(workshop, server);
-  const std::string metrics = curl(server, "/metrics").body;
+  const std::string metrics = plain_get(server, "/metrics").body;
   EXPECT_NE(metrics.find("receiver=\"http://127.0.0.1:9/#"), std::string::npos) << metrics;
   for (const char* secret : {"q7Xm2Kd9", "Rw4Tz6Hb"}) {
     EXPECT_EQ(metrics.find(secret), std::string::npos);
@@ -183,8 +183,8 @@ TEST(SecretsInLogs, OfAReviewAreNotKept) {
   ServerProcess server(workshop.folder(), {"--stall-after", "0s"});
   await_ready(server);
   send_a_fault(workshop, server);
-  EXPECT_EQ(curl(server, "/api/v1/jobs/j/diagnosis").status, 200);
-  const boost::json::object listed = curl(server, "/api/v1/findings").json();
+  EXPECT_EQ(plain_get(server, "/api/v1/jobs/j/diagnosis").status, 200);
+  const boost::json::object listed = plain_get(server, "/api/v1/findings").json();
   ASSERT_FALSE(listed.at("findings").as_array().empty());
   const std::string id(listed.at("findings").at(0).at("finding").as_string());
   const std::string path = "/api/v1/findings/" + id;
@@ -195,7 +195,7 @@ TEST(SecretsInLogs, OfAReviewAreNotKept) {
                 .status,
             200);
   const boost::json::object review =
-      curl(server, path).json().at("reviews").as_array().at(0).as_object();
+      plain_get(server, path).json().at("reviews").as_array().at(0).as_object();
   EXPECT_EQ(review.at("by"), "ada token=****************");
   EXPECT_EQ(review.at("note"), "see below\nDB_PASSWORD=********");
 }

@@ -25,7 +25,7 @@ class Shippers : public WithShippers {
     EXPECT_TRUE(eventually([&] { return lines_held() >= kShippedLines; })) << lines_held();
     EXPECT_EQ(lines_held(), kShippedLines);
     const boost::json::object source =
-        curl(*server, "/api/v1/sources?job=llama").json().at("sources").at(0).as_object();
+        plain_get(*server, "/api/v1/sources?job=llama").json().at("sources").at(0).as_object();
     EXPECT_EQ(source.at("recognized").to_number<int>(), kShippedLines);
     EXPECT_NE(source.at("host").as_string(), "");
   }
@@ -104,12 +104,12 @@ TEST_F(Shippers, TheJournalIsUploadedOnceAlsoIfTheServerIsKilled) {
   killer.join();
   begin();
   EXPECT_EQ(run("/lib/systemd/systemd-journal-upload", upload), 0) << read_file(file("said"));
-  const boost::json::object sources = curl(*server, "/api/v1/sources?job=llama").json();
+  const boost::json::object sources = plain_get(*server, "/api/v1/sources?job=llama").json();
   ASSERT_EQ(sources.at("sources").as_array().size(), 1U);
   // If all had gone out before the kill, the program sends its last record again.
   const int recognized = sources.at("sources").at(0).at("recognized").to_number<int>();
   EXPECT_EQ(recognized, first == 0 ? kRecords + 1 : kRecords);
-  EXPECT_EQ(curl(*server, "/api/v1/jobs/llama").json().at("hosts").as_array().size(), 1U);
+  EXPECT_EQ(plain_get(*server, "/api/v1/jobs/llama").json().at("hosts").as_array().size(), 1U);
 }
 
 }  // namespace

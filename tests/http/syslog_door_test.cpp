@@ -47,7 +47,7 @@ class SyslogServer {
     flags.insert(flags.end(), more_.begin(), more_.end());
     process = std::make_unique<ServerProcess>(workshop.folder(), flags);
     // A server without room on its disk never is.
-    EXPECT_TRUE(eventually([&] { return curl(*process, "/healthz").status == 200; }));
+    EXPECT_TRUE(eventually([&] { return plain_get(*process, "/healthz").status == 200; }));
   }
 
   // Stops it as an operator does, and starts it again.
@@ -57,7 +57,7 @@ class SyslogServer {
     begin();
   }
 
-  Reply get(const std::string& path) const { return curl(*process, path); }
+  Reply get(const std::string& path) const { return plain_get(*process, path); }
 
   // Waits until the answer says so.
   void await_text(const std::string& path, const std::string& text) const {
@@ -140,7 +140,7 @@ TEST(SyslogDoor, TakesWhatNamesNoJobIntoTheDefaultJob) {
   const SyslogServer server({"--job", "mine"});
   RawClient(server.syslog_port).say("<13>Mar  5 02:57:29 gpu-3 trainer: hello\nnothing of syslog");
   server.await_text("/api/v1/sources?job=mine", "127.0.0.1/syslog");
-  EXPECT_THAT(server.get("/api/v1/sources?job=mine").body, HasSubstr("gpu-3/trainer"));
+  server.await_text("/api/v1/sources?job=mine", "gpu-3/trainer");
 }
 
 // Programs print the same line again, and nobody repeats what was never answered.
@@ -164,6 +164,7 @@ TEST(SyslogDoor, LosesNothingThatWasSentBeforeItStops) {
   RawClient not_yet_accepted(server.syslog_port);
   not_yet_accepted.say(message_of("gpt", "the last one"));
   server.restart();
+  await_ready(*server.process);
   EXPECT_THAT(server.get("/api/v1/sources?job=llama").body,
               HasSubstr(fmt::format(R"("lines":{},)", kMessages)));
   EXPECT_THAT(server.get("/api/v1/sources?job=gpt").body, HasSubstr(R"("lines":2,)"));
@@ -329,7 +330,7 @@ class SyslogDaemons : public WithShippers {
   }
 
   int lines_of_nccl() {
-    const boost::json::object sources = curl(*server, "/api/v1/sources?job=llama").json();
+    const boost::json::object sources = plain_get(*server, "/api/v1/sources?job=llama").json();
     const auto* rows = sources.if_contains("sources");
     if (rows == nullptr) return 0;  // there is no such job yet
     for (const boost::json::value& source : rows->as_array()) {
@@ -343,7 +344,7 @@ class SyslogDaemons : public WithShippers {
 
   std::string summary_of(const std::string& job) {
     const boost::json::object diagnosis =
-        curl(*server, "/api/v1/jobs/" + job + "/diagnosis").json();
+        plain_get(*server, "/api/v1/jobs/" + job + "/diagnosis").json();
     return serialize(diagnosis.at("verdict")) + serialize(diagnosis.at("summary"));
   }
 
@@ -407,7 +408,7 @@ TEST_F(SyslogDaemons, RsyslogSendsDatagramsInItsDefaultForm) {
   await(*server, "/api/v1/sources?job=unlabelled", [&](const Reply& reply) {
     return reply.body.find(fmt::format(R"("lines":{},)", kLines)) != std::string::npos;
   });
-  EXPECT_THAT(curl(*server, "/api/v1/sources?job=unlabelled").body, HasSubstr("/nccl\""));
+  EXPECT_THAT(plain_get(*server, "/api/v1/sources?job=unlabelled").body, HasSubstr("/nccl\""));
 }
 
 TEST_F(SyslogDaemons, SyslogNgSendsEachLineOnceAlsoIfTheServerIsRestarted) {

@@ -49,7 +49,7 @@ class Wanted : public testing::Test {
   }
 
   json::array wanted_of(const std::string& query) {
-    const Reply reply = curl(server, "/api/v1/wanted?" + query);
+    const Reply reply = plain_get(server, "/api/v1/wanted?" + query);
     EXPECT_EQ(reply.status, 200) << reply.body;
     return reply.json().at("wanted").as_array();
   }
@@ -83,7 +83,11 @@ TEST_F(Wanted, IsToldToTheAgentThatWaitsAndItsOutcomeToTheReader) {
   EXPECT_THAT(wanted_of("kinds=stacks,kernel_log,ras&host=another"), IsEmpty());
 
   const auto told = [&] {
-    return curl(server, "/api/v1/jobs/j/diagnosis").json().at("asked_of_agents").at(0).as_object();
+    return plain_get(server, "/api/v1/jobs/j/diagnosis")
+        .json()
+        .at("asked_of_agents")
+        .at(0)
+        .as_object();
   };
   EXPECT_EQ(told().at("outcome"), "asked");
   EXPECT_TRUE(told().at("answered_at").is_null());
@@ -99,7 +103,7 @@ TEST_F(Wanted, IsToldToTheAgentThatWaitsAndItsOutcomeToTheReader) {
   EXPECT_EQ(answer(host, fmt::format(R"({{"id":"{}","outcome":"refused"}})", id)), 204);
   EXPECT_EQ(told().at("outcome"), "sent");
   EXPECT_EQ(told().at("detail"), "py-spy dump");
-  EXPECT_THAT(curl(server, "/api/v1/jobs/j/diagnosis?format=text").body,
+  EXPECT_THAT(plain_get(server, "/api/v1/jobs/j/diagnosis?format=text").body,
               HasSubstr(fmt::format("stacks of {}: sent, py-spy dump", host)));
 }
 
@@ -113,8 +117,8 @@ TEST_F(Wanted, IsOnlyWhatTheAgentMayFetch) {
   for (const json::value& wish : wanted_of("kinds=kernel_log,shm,stacks&wait=20&host=" + host))
     kinds.emplace(wish.at("kind").as_string());
   EXPECT_EQ(kinds, (std::set<std::string>{"kernel_log", "stacks"}));
-  EXPECT_EQ(curl(server, "/api/v1/wanted?host=a&kinds=rm").status, 400);
-  EXPECT_EQ(curl(server, "/api/v1/wanted?kinds=stacks").status, 400);
+  EXPECT_EQ(plain_get(server, "/api/v1/wanted?host=a&kinds=rm").status, 400);
+  EXPECT_EQ(plain_get(server, "/api/v1/wanted?kinds=stacks").status, 400);
 }
 
 // What agents do on their hosts must not be started by a job that runs well.

@@ -13,6 +13,7 @@
 #include "facts_of_source.h"
 #include "ingest/reader.h"
 #include "model/json.h"
+#include "sampled.h"
 #include "workshop.h"
 
 namespace faultline {
@@ -116,12 +117,12 @@ TEST_P(DocumentGolden, EvidenceStandsWhereItSays) {
   }
 }
 
-// FAULTLINE_EVERY=1 cuts long documents at each byte, too.
+constexpr std::size_t kCuts = 150;
+
 TEST_P(DocumentGolden, ARestartAnywhereLosesAndDoublesNothing) {
   const std::string text = input();
   const std::string expected = every_fact(text);
-  constexpr std::size_t kLong = 1500;
-  const std::size_t step = text.size() > kLong && std::getenv("FAULTLINE_EVERY") == nullptr ? 7 : 1;
+  const std::size_t step = every(1 + text.size() / kCuts);
   for (std::size_t cut = 0; cut <= text.size(); cut += step) {
     Reader first(Cursor{}, kNow);
     std::string all = every_fact(first, text.substr(0, cut));
@@ -139,7 +140,8 @@ TEST_P(DocumentGolden, ARestartAnywhereLosesAndDoublesNothing) {
 TEST_P(DocumentGolden, TornAnywhereItSaysNothingThatTheWholeDoesNot) {
   const std::string text = input();
   const std::string expected = every_fact(text);
-  for (std::size_t cut = 0; cut < text.size(); ++cut) {
+  const std::size_t step = every(1 + text.size() / kCuts);
+  for (std::size_t cut = 0; cut < text.size(); cut += step) {
     Reader reader(Cursor{}, kNow);
     std::string facts = every_fact(reader, text.substr(0, cut));
     reader.finish();

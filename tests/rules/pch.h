@@ -1,5 +1,5 @@
-// Precompiled for the tests of rules/. model/pch.h says the rules.
+// Precompiled for the tests of rules/. model/pch.h has the rules.
 #pragma once
 
+#include "../support/pch.h"
 #include "job.h"
-#include "pch.h"

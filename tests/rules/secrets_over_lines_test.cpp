@@ -1,19 +1,23 @@
 // Settings whose value stands in the line after their name.
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "rules/knowledge/catalog.h"
+#include "rules/knowledge/secrets.h"
 #include "rules/knowledge/without_secrets.h"
 
 namespace faultline {
 namespace {
 
-std::string shown(const std::string& text) {
-  static const Catalog catalog = load_catalog();
-  return without_secrets(*catalog.secrets, text);
+const Secrets& of_the_catalog() {
+  static const std::shared_ptr<const Secrets> secrets = load_catalog().secrets;
+  return *secrets;
 }
+
+std::string shown(const std::string& text) { return without_secrets(of_the_catalog(), text); }
 
 struct Written {
   std::string name;
@@ -21,6 +25,18 @@ struct Written {
   std::string value;
   std::string after;
 };
+
+// A server stores the name of an open setting. "Key: NAME" names one.
+TEST(SecretsOverLines, AreNotTakenForNames) {
+  for (const std::string line :
+       {"X-Api-Key: q7Xm2Kd9vT4bR8nLq7Xm2Kd9vT4bR8nL", "Key: REDIS_PASSWORD"}) {
+    OpenSecret open;
+    std::string hidden;
+    const bool is_secret = of_the_catalog().hide(line, false, open, hidden);
+    EXPECT_EQ(open.setting, is_secret ? "" : "REDIS_PASSWORD") << line;
+    EXPECT_EQ(is_secret, line.starts_with("X-")) << line;
+  }
+}
 
 TEST(SecretsOverLines, AreHiddenWhereTheValueStandsBehindItsName) {
   const std::vector<Written> all = {

@@ -100,10 +100,11 @@ class Fetched : public testing::Test {
   }
 
   boost::json::object diagnosis() const {
-    return curl(server, "/api/v1/jobs/" + kHungJob + "/diagnosis").json();
+    return plain_get(server, "/api/v1/jobs/" + kHungJob + "/diagnosis").json();
   }
   std::string told() const {
-    return curl(server, "/api/v1/jobs/" + kHungJob + "/diagnosis?format=text&verbose=true").body;
+    return plain_get(server, "/api/v1/jobs/" + kHungJob + "/diagnosis?format=text&verbose=true")
+        .body;
   }
   // What became of what agents were asked for; empty: nothing was asked.
   std::string outcome() const {
@@ -177,7 +178,7 @@ TEST_F(Fetched, TheReportOfNcclsRasServiceOfTheJob) {
   ASSERT_TRUE(eventually([&] { return outcome() == "sent"; })) << told() << read_file(messages());
   EXPECT_EQ(service.heard(), "client protocol 2\ntimeout 10\nverbose status\n");
   EXPECT_TRUE(eventually([&] {
-    return curl(server, "/api/v1/sources?job=" + kHungJob).body.find("/collected/ras/") !=
+    return plain_get(server, "/api/v1/sources?job=" + kHungJob).body.find("/collected/ras/") !=
            std::string::npos;
   }));
 }

@@ -99,7 +99,7 @@ class Ship : public testing::Test {
 
   std::map<std::string, HeldSource> held(const std::string& job) const {
     std::map<std::string, HeldSource> sources;
-    const Reply reply = curl(*server, "/api/v1/sources?job=" + job);
+    const Reply reply = plain_get(*server, "/api/v1/sources?job=" + job);
     if (reply.status != 200) return sources;
     const boost::json::object answer = reply.json();
     for (const boost::json::value& entry : answer.at("sources").as_array()) {

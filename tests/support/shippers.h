@@ -95,7 +95,7 @@ class WithShippers : public testing::Test {
 
   int lines_held() {
     int lines = 0;
-    const boost::json::object sources = curl(*server, "/api/v1/sources?job=llama").json();
+    const boost::json::object sources = plain_get(*server, "/api/v1/sources?job=llama").json();
     if (const auto* rows = sources.if_contains("sources"))
       for (const boost::json::value& source : rows->as_array())
         lines += source.at("lines").to_number<int>();
