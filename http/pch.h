@@ -1,8 +1,6 @@
 // Precompiled for the server and the program: what each handler sees. model/pch.h has the rules.
 #pragma once
 
-#include <boost/json.hpp>
-
 #include "client/pch.h"
 #include "http/attempt.h"
 #include "http/handlers.h"

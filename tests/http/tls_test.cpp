@@ -56,7 +56,7 @@ class Tls : public testing::Test {
 
 TEST_F(Tls, LogsAndAnswersTravelEncryptedAndAreTheSame) {
   ServerProcess server(workshop_.folder(), flags({"--stall-after", "0s"}));
-  EXPECT_NE(plain_get(server, "/healthz").exit, 0) << "curl trusts nobody that it is not told to";
+  EXPECT_NE(curl(server, "/healthz").exit, 0) << "curl trusts nobody that it is not told to";
   EXPECT_EQ(curl(server, "/healthz", as()).status, 200);
 
   // More bytes than all buffers on the way hold.
