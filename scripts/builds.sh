@@ -33,7 +33,7 @@ configure() {
 }
 
 # run_tests PRESET [-R NAME] [CTEST-FLAG...]: ends with ctest's summary and status. ctest knows only test
-# programs and their shards; many of them mostly wait, so there are two more than cores. -R NAME chooses single
+# programs and their shards; some of them mostly wait, so there is one more than cores. -R NAME chooses single
 # tests (Reader, Suite.Test, *last*), so GoogleTest gets it.
 run_tests() {
   local preset=$1 flags=()
@@ -48,7 +48,7 @@ run_tests() {
     shift
   done
   "${launcher[@]}" ctest --test-dir "build/$preset" --output-on-failure --no-tests=error \
-    --parallel "$(($(parallelism) + 2))" "${flags[@]}"
+    --parallel "$(($(parallelism) + 1))" "${flags[@]}"
 }
 
 # sanitize_with asan|tsan

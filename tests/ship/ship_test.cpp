@@ -254,6 +254,12 @@ TEST_F(Ship, SendsWhatItsSpoolHoldsOfAFileThatIsGone) {
   const std::uint64_t first = fs::file_size(path("a.log"));
   follow({"--job", "llama", logs.string()});
   ASSERT_TRUE(has("llama", "gpu-7" + path("a.log"), first));
+  // The agent has the answer. Without it and without the file it would send these lines again.
+  await(*server, "/metrics", [](const Reply& metrics) {
+    return metrics.body.find(R"(route="/api/v1/ingest",method="PUT",status="2xx"} 1)") !=
+           std::string::npos;
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds{300});
   server->kill_now();
   append("a.log", calls(100, 5000));
   const std::uint64_t all = fs::file_size(path("a.log"));

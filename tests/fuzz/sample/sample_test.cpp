@@ -32,7 +32,7 @@ constexpr std::size_t kMostBytes = 8192;  // as ./dev fuzz has it
 constexpr int kSignals[] = {SIGABRT, SIGSEGV, SIGFPE, SIGBUS};
 
 std::uint64_t runs_of_each() {
-  constexpr std::uint64_t kUsual = 2500;
+  constexpr std::uint64_t kUsual = 2000;
   const char* asked = std::getenv("FAULTLINE_FUZZ_RUNS");
   return asked != nullptr ? std::strtoull(asked, nullptr, 10) : kUsual;
 }
