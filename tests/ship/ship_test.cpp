@@ -256,8 +256,9 @@ TEST_F(Ship, SendsWhatItsSpoolHoldsOfAFileThatIsGone) {
   ASSERT_TRUE(has("llama", "gpu-7" + path("a.log"), first));
   // The agent has the answer. Without it and without the file it would send these lines again.
   await(*server, "/metrics", [](const Reply& metrics) {
-    return metrics.body.find(R"(route="/api/v1/ingest",method="PUT",status="2xx"} 1)") !=
-           std::string::npos;
+    constexpr std::string_view kTaken = R"(route="/api/v1/ingest",method="PUT",status="2xx"} )";
+    const std::size_t at = metrics.body.find(kTaken);
+    return at != std::string::npos && metrics.body[at + kTaken.size()] != '0';
   });
   std::this_thread::sleep_for(std::chrono::milliseconds{300});
   server->kill_now();
