@@ -24,6 +24,8 @@ class ProofCheck {
   ProofCheck& operator=(const ProofCheck&) = delete;
 
   void add(std::string_view bytes);
+  // Bytes as the spool holds them: frames of zstd, one behind the other.
+  void add_packed(std::string_view frames);
   std::uint64_t passed() const { return passed_; }
   bool holds() const;
 

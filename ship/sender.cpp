@@ -104,6 +104,15 @@ std::optional<HeldProof> last_block_in(const json::object& answer) {
   return proof;
 }
 
+// A server that was killed before it answered has what waits here, and skips it if it is sent
+// again. Files may be gone, so the bytes that wait are compared.
+bool begins_with(const Shipment& shipment, std::uint64_t held, const HeldProof& proof) {
+  if (!shipment.reader.empty() || held > shipment.to) return false;
+  ProofCheck check(proof);
+  check.add_packed(shipment.body);
+  return check.holds();
+}
+
 }  // namespace
 
 Sender::Sender(ShipServer server, Spool& spool, std::string reader)
@@ -266,8 +275,11 @@ void Sender::send(const Shipment& shipment) {
   refused_.erase(target);
   if (refused_.empty()) set_trouble({});
   failures_.erase(target);
-  if (begins && *offset > 0)
-    return wait_for_reader({ServerNews::Kind::has_more, target, *offset, last_block_in(receipt)});
+  if (begins && *offset > 0) {
+    const std::optional<HeldProof> proof = last_block_in(receipt);
+    if (!proof || !begins_with(shipment, *offset, *proof))
+      return wait_for_reader({ServerNews::Kind::has_more, target, *offset, proof});
+  }
   trust(target);
   if (begins) return;
   if (*offset < shipment.to) return wait_for_reader({ServerNews::Kind::has_less, target, *offset});
