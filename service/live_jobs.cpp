@@ -40,6 +40,7 @@ void LiveJobs::start(const std::atomic<bool>& stop) {
     stop_ = &stop;
   }
   ready_ = true;
+  say(LogLevel::info, "ready", "ready for requests", {{"jobs", fmt::to_string(stored.size())}});
   store_.finish_deleting();
   std::ranges::stable_sort(stored, std::ranges::greater(), &StoredJob::last_received);
   for (const StoredJob& job : stored) {

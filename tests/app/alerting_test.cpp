@@ -157,12 +157,10 @@ TEST_F(Alerting, LosesAndDoublesNothingWhenAllIsDownInTurn) {
   }
   {
     ServerProcess server(workshop.folder(), flags);
-    await_ready(server);
     std::this_thread::sleep_for(1s);
     server.kill_now();
   }
   ServerProcess server(workshop.folder(), flags);
-  await_ready(server);
   std::this_thread::sleep_for(1s);
   start_alertmanager();
   ASSERT_TRUE(await_pages(1));
@@ -239,7 +237,6 @@ TEST_F(Alerting, TellsTheTrueCausesOfJobsThatArriveFileByFileAndTakesNoneBack) {
   start_alertmanager();
   ServerProcess server(workshop.folder(), {"--alertmanager", alertmanager_url(), "--alert-hold",
                                            "0s", "--stall-after", "8s"});
-  await_ready(server);
   const std::size_t step = every(11);
   const auto list =
       boost::json::parse(output_of(FAULTLINE_BINARY " simulate --list --format json")).as_object();

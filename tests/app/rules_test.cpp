@@ -152,7 +152,6 @@ std::string first_id(const Reply& reply) {
 TEST(ServedRules, ComeInPages) {
   Workshop workshop;
   ServerProcess server(workshop.folder());
-  await_ready(server);
   const auto all = plain_get(server, "/api/v1/rules").json();
   const std::size_t count = all.at("rules").as_array().size();
   EXPECT_GT(count, 100u);
@@ -169,7 +168,6 @@ TEST(ServedRules, AreReadAgainWhileAnUploadGoesOn) {
   Workshop workshop;
   workshop.write("mine/ours.yaml", kOurs);
   ServerProcess server(workshop.folder(), {"--rules", workshop.folder() / "mine"});
-  await_ready(server);
   EXPECT_EQ(first_id(plain_get(server, "/api/v1/rules?limit=1")), "ours.quota");
 
   Reply upload;

@@ -203,7 +203,6 @@ struct Reloaded : testing::Test {
     flags.insert(flags.end(),
                  {"--config", (workshop.folder() / "c.toml").string(), "--stall-after", "0s"});
     server.emplace(workshop.folder(), flags);
-    await_ready(*server);
   }
   void lose_a_gpu(const std::string& job) {
     workshop.write("dmesg",
@@ -289,7 +288,6 @@ TEST_F(Reloaded, NamesWhatOnlyARestartPutsInForceAndKeepsToTheCommandLine) {
 TEST(Serve, TakesLogsForItsDefaultJob) {
   Workshop workshop;
   ServerProcess server(workshop.folder(), {"--job", "llama"});
-  await_ready(server);
   EXPECT_EQ(curl(server, "/api/v1/ingest", "-d hello").json().at("job").as_string(), "llama");
   EXPECT_EQ(plain_get(server, "/api/v1/sources").status, 200);
 }

@@ -44,7 +44,6 @@ class GuardProgram : public ProgramTest {
  protected:
   void SetUp() override {
     server.emplace(workshop.folder());
-    await_ready(*server);
     workshop.write("bin/scontrol", kScontrol);
     for (int i = 1; i <= 8; ++i) nodes += fmt::format("NodeName=gpu-node-{} State=IDLE\n", i);
     workshop.write("bin/nodes", nodes);

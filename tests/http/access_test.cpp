@@ -34,7 +34,6 @@ struct Asked : testing::Test {
     write({shipper, reader, doctor, boss, team, past});
     server.emplace(workshop.folder(),
                    std::vector<std::string>{"--tokens", (workshop.folder() / "tokens").string()});
-    await_ready(*server);
   }
 
   void write(const std::vector<NewToken>& tokens) {

@@ -62,9 +62,7 @@ TEST(RefusalLimit, IsOneForAllTogetherAndRemembersSoManyPeersOnly) {
 class Audit : public testing::Test {
  protected:
   explicit Audit(const std::vector<std::string>& flags = {"--body-idle-timeout", "1s"})
-      : server(workshop.folder(), flags) {
-    await_ready(server);
-  }
+      : server(workshop.folder(), flags) {}
 
   std::string last_line() const {
     std::istringstream said(server.messages());

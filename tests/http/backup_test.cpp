@@ -43,7 +43,6 @@ TEST_F(Backup, HoldsAllThatWasAcknowledgedBeforeItAndAnswersTheSame) {
   workshop_.write("rank3.log", log_of(500));
   fs::create_directories(workshop_.folder() / "first");
   ServerProcess server(workshop_.folder() / "first", {"--stall-after", "0s"});
-  await_ready(server);
   ASSERT_EQ(curl(server, "/api/v1/ingest?job=llama&source=rank3.log&final=true",
                  "-T " + path("rank3.log"))
                 .status,
@@ -71,7 +70,6 @@ TEST_F(Backup, HoldsAllThatWasAcknowledgedBeforeItAndAnswersTheSame) {
     fs::create_directories(folder / "data");
     fs::copy_file(copy, folder / "data" / "faultline.db");
     ServerProcess restored(folder, {"--stall-after", "0s"});
-    await_ready(restored);
     const std::string held = plain_get(restored, "/api/v1/sources?job=busy").body;
     for (int part = 0; part < before; ++part)
       EXPECT_THAT(held, HasSubstr(fmt::format("\"part-{}\"", part))) << before << " answered";
@@ -86,7 +84,6 @@ TEST_F(Backup, WhatCannotBeDoneIsSaidInALineAndLeavesNothing) {
   EXPECT_EQ(exit_, 2);
   {
     ServerProcess server(workshop_.folder());
-    await_ready(server);
     EXPECT_EQ(curl(server, "/api/v1/ingest?job=llama&source=a", "-d 'NCCL INFO x'").status, 200);
   }
   workshop_.write("there.db", "mine");
@@ -103,7 +100,6 @@ TEST_F(Backup, ADamagedDatabaseIsNotCopied) {
   workshop_.write("rank3.log", log_of(20000));
   {
     ServerProcess server(workshop_.folder());
-    await_ready(server);
     for (int i = 0; i < 20; ++i)
       ASSERT_EQ(curl(server, fmt::format("/api/v1/ingest?job=llama&source=r{}", i),
                      "-T " + path("rank3.log"))

@@ -47,8 +47,6 @@ void PrintTo(const Counts& counts, std::ostream* out) {
 
 class Bodies : public testing::Test {
  protected:
-  void SetUp() override { await_ready(server); }
-
   Counts send(const std::string& path, std::string_view body) {
     workshop.write("body", std::string(body));
     const Reply reply =
@@ -153,7 +151,6 @@ TEST_F(Bodies, AFileThatGrewIsCountedOnceThoughItEndedInMidLine) {
 TEST(LastLines, WithoutANewlineAreReadOnceNothingComes) {
   Workshop workshop;
   ServerProcess impatient(workshop.folder(), {"--stall-after", "0s"});
-  await_ready(impatient);
   workshop.write("body",
                  "[41280.701551] NVRM: Xid (PCI:0000:3b:00): 79, pid=40224, name=python3, GPU has "
                  "fallen off the bus.");

@@ -77,7 +77,6 @@ TEST(Durability, HasTheSameStateAfterTenKillsAndResendsAsWithoutThem) {
 
   Workshop calm_folder;
   ServerProcess calm(calm_folder.folder(), {"--stall-after", "0s"});
-  await_ready(calm);
   for (int rank = 0; rank < kRanks; ++rank)
     ASSERT_EQ(curl(calm, ingest_path(rank), "-T " + file(rank)).status, 200);
   const std::string expected = answers_of(calm);
@@ -87,7 +86,6 @@ TEST(Durability, HasTheSameStateAfterTenKillsAndResendsAsWithoutThem) {
   std::mt19937 random(20260305);
   for (int round = 0; round < 10; ++round) {
     ServerProcess rough(rough_folder.folder(), {"--stall-after", "0s"});
-    await_ready(rough);
     std::vector<std::thread> senders;
     for (const int rank : {round % kRanks, (round + 3) % kRanks})
       senders.emplace_back([&rough, &file, rank] {
@@ -98,7 +96,6 @@ TEST(Durability, HasTheSameStateAfterTenKillsAndResendsAsWithoutThem) {
     for (std::thread& sender : senders) sender.join();
   }
   ServerProcess rough(rough_folder.folder(), {"--stall-after", "0s"});
-  await_ready(rough);
   for (int rank = 0; rank < kRanks; ++rank)
     ASSERT_EQ(curl(rough, ingest_path(rank), "-T " + file(rank)).status, 200);
   EXPECT_EQ(answers_of(rough), expected);
@@ -106,7 +103,6 @@ TEST(Durability, HasTheSameStateAfterTenKillsAndResendsAsWithoutThem) {
   rough.ask_to_stop();
   EXPECT_EQ(rough.wait_for_end(), 0);
   ServerProcess again(rough_folder.folder(), {"--stall-after", "0s"});
-  await_ready(again);
   EXPECT_EQ(answers_of(again), expected);
 }
 
@@ -114,13 +110,11 @@ TEST(Durability, HoldsWhatItAcknowledgedWhenItIsKilledRightAfter) {
   Workshop workshop;
   {
     ServerProcess server(workshop.folder());
-    await_ready(server);
     ASSERT_EQ(curl(server, "/api/v1/ingest?job=j&source=s", "--data-binary 'one\ntwo\n'").status,
               200);
     server.kill_now();
   }
   ServerProcess server(workshop.folder());
-  await_ready(server);
   EXPECT_EQ(plain_get(server, "/api/v1/sources?job=j").json().at("sources").at(0).at("next_offset"),
             8);
 }
@@ -137,7 +131,6 @@ TEST(Durability, DoesNotAccuseARankWhoseUploadWasCutOffByARestart) {
   const std::string log = rank_log(3);
   {
     ServerProcess server(workshop.folder());
-    await_ready(server);
     for (const int rank : {0, 1, 2, 4, 6, 7})
       curl(server, ingest_path(rank),
            "-T " + (logs.folder() / ("rank" + std::to_string(rank))).string());
@@ -150,11 +143,9 @@ TEST(Durability, DoesNotAccuseARankWhoseUploadWasCutOffByARestart) {
   }
   {
     ServerProcess server(workshop.folder());
-    await_ready(server);
     EXPECT_EQ(verdict(server), "undecided");
   }
   ServerProcess server(workshop.folder(), {"--stall-after", "0s"});
-  await_ready(server);
   EXPECT_EQ(verdict(server), "unknown");
   EXPECT_THAT(plain_get(server, "/api/v1/jobs/j/diagnosis").body,
               HasSubstr("the rest of rank3.log"));
@@ -168,7 +159,6 @@ TEST(Stopping, KeepsWhatAnOpenUploadSentAndTellsItWhereToGoOn) {
   Workshop workshop;
   {
     ServerProcess server(workshop.folder());
-    await_ready(server);
     RawClient idle(server.port());
     idle.say("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
     idle.hear();
@@ -190,7 +180,6 @@ TEST(Stopping, KeepsWhatAnOpenUploadSentAndTellsItWhereToGoOn) {
     EXPECT_EQ(server.wait_for_end(), 0) << server.messages();
   }
   ServerProcess server(workshop.folder());
-  await_ready(server);
   EXPECT_EQ(plain_get(server, "/api/v1/sources?job=j").json().at("sources").at(0).at("next_offset"),
             6);
 }

@@ -15,7 +15,6 @@ using testing::Not;
 
 class FindingChanges : public testing::Test {
  protected:
-  void SetUp() override { await_ready(server); }
   // A kernel's line that says that a GPU fell off the bus.
   Reply send(const std::string& host, const std::string& job = "llama") {
     workshop.write("dmesg",

@@ -57,10 +57,7 @@ class HostsTest : public testing::Test {
   void restart() {
     server->kill_now();
     server = std::make_unique<ServerProcess>(data.folder());
-    await_ready(*server);
   }
-
-  void SetUp() override { await_ready(*server); }
 
   Workshop data;
   Workshop files;

@@ -21,8 +21,6 @@ std::string scenario_file(const std::string& name) { return std::string(kScenari
 
 class Ingest : public testing::Test {
  protected:
-  void SetUp() override { await_ready(server); }
-
   std::string file(const std::string& name) const { return (workshop.folder() / name).string(); }
 
   boost::json::object sources() { return plain_get(server, "/api/v1/sources?job=j").json(); }

@@ -18,8 +18,6 @@ using testing::StartsWith;
 
 class Jobs : public testing::Test {
  protected:
-  void SetUp() override { await_ready(server); }
-
   void send(const std::string& job, const std::string& line) {
     workshop.write("log", line + "\n");
     EXPECT_EQ(curl(server, "/api/v1/ingest?final=true&job=" + job + "&host=n1&source=" + job,

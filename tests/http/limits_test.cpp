@@ -37,7 +37,6 @@ std::string verdict_of(const ServerProcess& server, const std::string& job) {
 TEST(Limits, APeerThatStallsAllItsUploadsLeavesRoomForOthers) {
   Workshop workshop;
   ServerProcess server(workshop.folder(), {"--max-connections", "40"});
-  await_ready(server);
   std::vector<std::unique_ptr<RawClient>> stalled;
   for (int i = 0; i < 60; ++i) {
     stalled.push_back(std::make_unique<RawClient>(server.port()));
@@ -55,7 +54,6 @@ TEST(Limits, PeersThatSendAByteNowAndThenKeepNobodyFromAnAnswer) {
   constexpr std::size_t kGood = 50;
   Workshop workshop;
   ServerProcess server(workshop.folder());
-  await_ready(server);
   ASSERT_EQ(post(server, "good", kXid).status, 200);
   std::vector<std::unique_ptr<RawClient>> slow;
   for (int i = 0; i < kSlow; ++i) {
@@ -80,7 +78,6 @@ TEST(Limits, PeersThatSendAByteNowAndThenKeepNobodyFromAnAnswer) {
 TEST(Limits, ABodyInWhichNothingIsKnownIsNotReadToItsEnd) {
   Workshop workshop;
   ServerProcess server(workshop.folder());
-  await_ready(server);
   const Reply reply =
       curl(server, "/api/v1/ingest?job=j&source=s", "-H 'Content-Encoding: gzip' --data-binary @-",
            "head -c 200000000 /dev/zero | tr '\\0' '\\n' | gzip -1 |");
@@ -101,7 +98,6 @@ TEST(Limits, AFewOfThousandsOfFaultsAreNamedAndTheRestAreCounted) {
   }
   Workshop workshop;
   ServerProcess server(workshop.folder(), {"--stall-after", "0s"});
-  await_ready(server);
   ASSERT_EQ(post(server, "many", log).status, 200);
   const Reply reply = plain_get(server, "/api/v1/jobs/many/diagnosis");
   EXPECT_LT(reply.body.size(), 3'000'000U);
@@ -112,7 +108,6 @@ TEST(Limits, AFewOfThousandsOfFaultsAreNamedAndTheRestAreCounted) {
 TEST(Limits, AJobCanBeForgottenAndSentAgain) {
   Workshop workshop;
   ServerProcess server(workshop.folder(), {"--stall-after", "0s"});
-  await_ready(server);
   ASSERT_EQ(post(server, "a", kXid).status, 200);
   ASSERT_EQ(post(server, "b", kXid).status, 200);
   EXPECT_EQ(curl(server, "/api/v1/jobs/a", "-X DELETE").status, 204);
@@ -143,7 +138,6 @@ TEST(Limits, AJobWhoseBatchesAreDamagedIsSetAsideAndTheOthersAreServed) {
   Workshop workshop;
   {
     ServerProcess server(workshop.folder(), {"--keep-lines", "0"});
-    await_ready(server);
     ASSERT_EQ(post(server, "a", kXid).status, 200);
     // Thousands of lines, so that the two jobs share no page.
     std::string calls = "node-1:1:1 [0] NCCL INFO NCCL version 2.21.5+cuda12.4\n";
@@ -156,7 +150,6 @@ TEST(Limits, AJobWhoseBatchesAreDamagedIsSetAsideAndTheOthersAreServed) {
   }
   damage(workshop.folder() / "data");
   ServerProcess server(workshop.folder());
-  await_ready(server);
   const Reply diagnosis = plain_get(server, "/api/v1/jobs/a/diagnosis");
   EXPECT_EQ(diagnosis.status, 200);
   EXPECT_EQ(diagnosis.json().at("verdict"), "unknown");
@@ -173,14 +166,12 @@ TEST(Limits, LinesThatAreKeptAndDamagedChangeNoAnswer) {
   Workshop workshop;
   {
     ServerProcess server(workshop.folder());
-    await_ready(server);
     ASSERT_EQ(post(server, "a", kXid).status, 200);
     server.ask_to_stop();
     ASSERT_EQ(server.wait_for_end(), 0);
   }
   damage(workshop.folder() / "data");  // the last occurrence is in the kept lines
   ServerProcess server(workshop.folder(), {"--stall-after", "0s"});
-  await_ready(server);
   const Reply told = curl(server, "/api/v1/jobs/a/reanalyze", "-X POST");
   EXPECT_EQ(told.status, 200);
   EXPECT_EQ(told.json().at("damaged"), 1) << told.body;
@@ -202,7 +193,6 @@ TEST(Limits, ADiskWithoutRoomIsSaidAndHealsByItself) {
 TEST(Limits, AServerOfThisMachineAnswersToNoOtherName) {
   Workshop workshop;
   ServerProcess server(workshop.folder(), {"--allow-host", "faultline.example"});
-  await_ready(server);
   const auto status = [&](const std::string& host) {
     return curl(server, "/api/v1/jobs", "-H 'Host: " + host + "'").status;
   };
@@ -223,7 +213,6 @@ TEST(Limits, AServerOfThisMachineAnswersToNoOtherName) {
 TEST(Limits, AnOpenServerOfAllAddressesAnswersToNoNameOfThePublicInternet) {
   Workshop workshop;
   ServerProcess server(workshop.folder(), {"--listen", "0.0.0.0:0", "--insecure"});
-  await_ready(server);
   const auto status = [&](const std::string& host) {
     return curl(server, "/api/v1/jobs", "-H 'Host: " + host + "'").status;
   };
@@ -236,7 +225,6 @@ TEST(Limits, AnOpenServerOfAllAddressesAnswersToNoNameOfThePublicInternet) {
 TEST(Limits, NamesThatLookLikeOthersOrThatNoAddressCanHoldAreRefused) {
   Workshop workshop;
   ServerProcess server(workshop.folder());
-  await_ready(server);
   for (const char* name :
        {"llama%E2%80%AEx", "llama%E2%80%8B", "%EF%BB%BFllama", "a%E2%80%A8b", ".", "%2E%2E"})
     EXPECT_EQ(post(server, name, kXid).status, 400) << name;

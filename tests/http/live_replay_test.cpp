@@ -176,7 +176,6 @@ TEST(LoopOfPosts, IsUndecidedAboutTheOneRankThatAllWaitForUntilNothingMoreComes)
   ASSERT_EQ(files.size(), 32U);
 
   ServerProcess server(workshop.folder(), {"--stall-after", "12s"});
-  await_ready(server);
   boost::json::object answer;
   for (const std::filesystem::path& file : files) {
     const std::string host = file.parent_path().filename();

@@ -24,7 +24,6 @@ class McpRefusals : public testing::Test {
   static void SetUpTestSuite() {
     workshop = std::make_unique<Workshop>();
     server = std::make_unique<ServerProcess>(workshop->folder());
-    await_ready(*server);
     send_fallen_gpu(*server, "llama");
     send_fallen_gpu(*server, "a%2Fb");
   }

@@ -43,7 +43,6 @@ class Mcp : public testing::Test {
   static void SetUpTestSuite() {
     workshop = std::make_unique<Workshop>();
     server = std::make_unique<ServerProcess>(workshop->folder());
-    await_ready(*server);
     send_fallen_gpu(*server, "llama");
     send_fallen_gpu(*server, "a%2Fb");
   }
@@ -307,7 +306,6 @@ class McpTokens : public testing::Test {
     workshop.write("tokens", text);
     server.emplace(workshop.folder(),
                    std::vector<std::string>{"--tokens", (workshop.folder() / "tokens").string()});
-    await_ready(*server);
     for (const char* job : {"llama-1", "mistral"})
       send_fallen_gpu(*server, job, "-H 'Authorization: Bearer " + sender.secret + "'");
   }

@@ -103,7 +103,6 @@ TEST_F(Monitoring, CountsWhatIsRefusedByItsReason) {
 
 TEST_F(Monitoring, TellsOfEachStageOfAJobThatWasSent) {
   ServerProcess server(certificates.workshop().folder());
-  await_ready(server);
   certificates.workshop().write(
       "dmesg",
       "[ 1000.000001] NVRM: Xid (PCI:0000:3b:00): 79, pid=4021, name=python3, GPU has fallen off "

@@ -110,7 +110,6 @@ class OpenApiServer : public testing::Test {
   static void SetUpTestSuite() {
     workshop = std::make_unique<Workshop>();
     server = std::make_unique<ServerProcess>(workshop->folder());
-    await_ready(*server);
     simulate("llama", "gpu_off_bus");
     simulate("fine", "healthy_unused_port");
     simulate("again", "healthy_restart");

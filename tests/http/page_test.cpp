@@ -128,7 +128,6 @@ TEST(PageWithTokens, IsForAnybodyAndWhatItAsksIsNot) {
   const NewToken reader = new_token("reader", {Scope::read});
   workshop.write("tokens", line_of(reader.token) + "\n");
   ServerProcess server(workshop.folder(), {"--tokens", (workshop.folder() / "tokens").string()});
-  await_ready(server);
   for (const std::string& address : kAddresses) EXPECT_EQ(plain_get(server, address).status, 200);
   for (const std::string& file : files_of(plain_get(server, "/").body))
     EXPECT_EQ(plain_get(server, file).status, 200) << file;

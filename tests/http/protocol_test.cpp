@@ -19,8 +19,6 @@ using testing::StartsWith;
 
 class Protocol : public testing::Test {
  protected:
-  void SetUp() override { await_ready(server); }
-
   Workshop workshop;
   ServerProcess server{workshop.folder()};
 };
@@ -255,7 +253,6 @@ TEST(ConnectionLimit, AnswersThoseBeyondItWith503) {
 TEST(BodyIdleTimeout, EndsAnUploadThatSaysNothingAndKeepsItsLines) {
   Workshop workshop;
   ServerProcess server(workshop.folder(), {"--body-idle-timeout", "1s"});
-  await_ready(server);
   RawClient client(server.port());
   client.say(
       "PUT /api/v1/ingest?job=j&source=s HTTP/1.1\r\nHost: localhost\r\nContent-Length: "

@@ -127,14 +127,12 @@ TEST_P(EachDoor, StoresWhatItAnswersOnceAlsoIfItIsSentAgainAfterAKill) {
   const std::string flags = "--data-binary @" + (workshop.folder() / "body").string() + type;
   {
     ServerProcess server(workshop.folder(), {"--stall-after", "0s"});
-    await_ready(server);
     const Reply reply = curl(server, door.path, flags);
     EXPECT_EQ(reply.status, door.status);
     EXPECT_EQ(reply.body, door.answer);
     server.kill_now();
   }
   ServerProcess server(workshop.folder(), {"--stall-after", "0s"});
-  await_ready(server);
   workshop.make("gzip -c body >out");
   EXPECT_EQ(curl(server, door.path, flags).status, door.status);
   EXPECT_EQ(curl(server, door.path,
@@ -156,7 +154,6 @@ INSTANTIATE_TEST_SUITE_P(Push, EachDoor, testing::ValuesIn(doors()),
 TEST(Push, RefusesWhatIsNotOfItsProtocolInTheWordsOfItsProtocol) {
   Workshop workshop;
   ServerProcess server(workshop.folder());
-  await_ready(server);
   const auto answer = [&](const std::string& path, const std::string& type,
                           const std::string& body) {
     const Reply reply =
@@ -183,7 +180,6 @@ TEST(Push, RefusesWhatIsNotOfItsProtocolInTheWordsOfItsProtocol) {
 TEST(Push, AnswersWhatClientsAskBeforeTheySend) {
   Workshop workshop;
   ServerProcess server(workshop.folder());
-  await_ready(server);
   const Reply cluster = curl(server, "/", "-H 'Accept: application/json' -D /dev/stderr");
   EXPECT_THAT(cluster.body, HasSubstr(R"("version":{"number":"8)"));
   EXPECT_THAT(
@@ -200,7 +196,6 @@ TEST(Push, AnswersWhatClientsAskBeforeTheySend) {
 TEST(Push, KeepsMessagesWithoutAJobWhereTheyCanBeSeen) {
   Workshop workshop;
   ServerProcess server(workshop.folder());
-  await_ready(server);
   EXPECT_EQ(curl(server, "/api/v1/ingest/json", R"(-d '{"message":"x"}')").body,
             line(R"({"accepted":1,"refused":0,"jobs":["unlabelled"]})"));
   EXPECT_EQ(curl(server, "/api/v1/ingest/json?job=mine", R"(-d '{"job":"a","message":"x"}')").body,
@@ -219,7 +214,6 @@ TEST(Push, TakesOnlyMessagesOfJobsThatTheTokenIsGoodFor) {
   Workshop workshop;
   const std::string token = token_for_llama(workshop);
   ServerProcess server(workshop.folder(), {"--tokens", (workshop.folder() / "tokens").string()});
-  await_ready(server);
   const std::string both = R"(-d '{"job":"llama-7","log":"x"}{"job":"other","log":"y"}')";
   EXPECT_EQ(curl(server, "/api/v1/ingest/json", both).status, 401);
   const Reply reply =
@@ -245,7 +239,6 @@ TEST(Push, TellsElasticsearchsClientsWhichDocumentsAreRefused) {
   Workshop workshop;
   const std::string token = token_for_llama(workshop);
   ServerProcess server(workshop.folder(), {"--tokens", (workshop.folder() / "tokens").string()});
-  await_ready(server);
   const auto answer = [&](const std::string& jobs) {
     std::string body;
     for (const char job : jobs)
@@ -268,7 +261,6 @@ TEST(Push, TellsElasticsearchsClientsWhichDocumentsAreRefused) {
 TEST(Push, TakesBodiesThatBeginAlikeForDifferentOnes) {
   Workshop workshop;
   ServerProcess server(workshop.folder());
-  await_ready(server);
   const std::string first = R"({"message":"gpu-1:1:1 [0] NCCL WARN Call to connect failed"})";
   for (const std::string rest : {"", R"({"message":"next"})", R"({"message":"third"})"}) {
     workshop.write("body", first + rest);
@@ -283,7 +275,6 @@ TEST(Push, TakesBodiesThatBeginAlikeForDifferentOnes) {
 TEST(Push, RefusesABodyThatUnpacksToTooMuch) {
   Workshop workshop;
   ServerProcess server(workshop.folder());
-  await_ready(server);
   const Reply bomb = curl(server, "/loki/api/v1/push",
                           "-H 'Content-Encoding: gzip' -H 'Content-Type: application/json' "
                           "--data-binary @-",
@@ -306,7 +297,6 @@ TEST(Push, ReadsOnWhereTheBatchBeforeBrokeOff) {
       "    main()", "RuntimeError: CUDA error: an illegal memory access was encountered"};
   Workshop workshop;
   ServerProcess server(workshop.folder(), {"--stall-after", "0s"});
-  await_ready(server);
   const auto push = [&](std::size_t first, std::size_t last) {
     std::string body;
     for (std::size_t i = first; i < last; ++i)

@@ -34,10 +34,7 @@ std::string call_lines(int from, int to) {
 
 class ReadBlocks : public testing::Test {
  protected:
-  void SetUp() override {
-    await_ready(server);
-    reader = std::string(where_it_stands("none").at("reader").as_string());
-  }
+  void SetUp() override { reader = std::string(where_it_stands("none").at("reader").as_string()); }
 
   boost::json::object where_it_stands(const std::string& source) const {
     return plain_get(server, "/api/v1/ingest/read?job=llama&source=" + source).json();

@@ -48,7 +48,6 @@ TEST(Readme, ItsCurlLinesAnswerAsPrintedThere) {
   ASSERT_EQ(examples.size(), 5U);
   Workshop workshop;
   ServerProcess server(workshop.folder());
-  await_ready(server);
   for (Example example : examples) {
     SCOPED_TRACE(example.command);
     const std::string address = "http://127.0.0.1:8686";
@@ -86,7 +85,6 @@ std::vector<std::string> scripts_of(const std::string& page) {
 class ClusterPages : public testing::Test {
  protected:
   void SetUp() override {
-    await_ready(server);
     workshop.make(
         FAULTLINE_BINARY
         " simulate --scenario gpu_off_bus --nodes 2 --seed 3 --out sim >/dev/null && touch "

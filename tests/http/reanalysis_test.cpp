@@ -38,7 +38,6 @@ class KeptByAServer : public testing::Test {
     flags.insert(flags.end(),
                  {"--rules", (workshop.folder() / "rules").string(), "--stall-after", stall_after});
     server = std::make_unique<ServerProcess>(workshop.folder(), flags);
-    await_ready(*server);
   }
 
   void send(const std::string& text, const std::string& more = "") {

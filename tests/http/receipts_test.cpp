@@ -181,7 +181,6 @@ TEST(Receipts, TellTheTruthOfBodiesThatAreWrappedOrNoLogs) {
   Workshop workshop;
   Workshop home;
   const ServerProcess server{home.folder()};
-  await_ready(server);
   int number_of_case = 0;
   for (const Body& body : bodies()) {
     SCOPED_TRACE(body.why);
@@ -214,7 +213,6 @@ TEST(Receipts, OfWhatCannotBeReadNothingIsKept) {
   Workshop workshop;
   Workshop home;
   const ServerProcess server{home.folder()};
-  await_ready(server);
   workshop.write("pdf", "%PDF-1.7\n");
   workshop.write("log", log_text());
   const std::string folder = workshop.folder().string();

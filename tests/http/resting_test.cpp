@@ -37,8 +37,6 @@ void await_rest(const ServerProcess& server) {
 }
 
 struct Resting : testing::Test {
-  Resting() { await_ready(server); }
-
   Workshop workshop;
   ServerProcess server{workshop.folder(), {"--stall-after", "0s", "--rest-after", "0s"}};
 };
@@ -73,7 +71,6 @@ TEST_F(Resting, AFindingIsResolvedWhenTheJobEnds) {
   Workshop other;
   ServerProcess impatient(other.folder(),
                           {"--stall-after", "0s", "--rest-after", "0s", "--resolve-after", "3s"});
-  await_ready(impatient);
   ASSERT_EQ(post(impatient, "a", kXid).status, 200);
   const auto open = [&] { return body_of(impatient, "/api/v1/findings?state=open"); };
   EXPECT_NE(open().find("gpu.off_bus"), std::string::npos);

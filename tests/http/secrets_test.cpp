@@ -67,7 +67,6 @@ TEST(SecretsInLogs, AreInNoFileOfTheServerNoAnswerAndNoAlert) {
   FakeReceiver hook;
   ServerProcess server(workshop.folder(),
                        {"--stall-after", "0s", "--alert-hold", "0s", "--webhook", hook.url()});
-  await_ready(server);
 
   // All kinds of lines that answers quote: an exception, a fault in the kernel log, an unread
   // complaint, a setting.
@@ -148,7 +147,6 @@ TEST(SecretsInLogs, AreInNoFileOfTheServerNoAnswerAndNoAlert) {
 TEST(SecretsInLogs, AreKeptOnlyByChoice) {
   Workshop workshop;
   ServerProcess server(workshop.folder(), {"--keep-secrets"});
-  await_ready(server);
   curl(server, "/api/v1/ingest?job=j&source=s",
        "--data-binary '[rank3]: Traceback (most recent call last):\n[rank3]:   File \"a.py\", line "
        "3, in f\n[rank3]: ValueError: DB_PASSWORD=x7Xm2Kd9\nstep 1\n'");
@@ -168,7 +166,6 @@ TEST(SecretsInLogs, OfAHookAreNeitherInMetricsNorInMessages) {
   Workshop workshop;
   ServerProcess server(workshop.folder(), {"--stall-after", "0s", "--webhook",
                                            "http://127.0.0.1:9/hooks/q7Xm2Kd9?token=Rw4Tz6Hb"});
-  await_ready(server);
   send_a_fault(workshop, server);
   const std::string metrics = plain_get(server, "/metrics").body;
   EXPECT_NE(metrics.find("receiver=\"http://127.0.0.1:9/#"), std::string::npos) << metrics;
@@ -181,7 +178,6 @@ TEST(SecretsInLogs, OfAHookAreNeitherInMetricsNorInMessages) {
 TEST(SecretsInLogs, OfAReviewAreNotKept) {
   Workshop workshop;
   ServerProcess server(workshop.folder(), {"--stall-after", "0s"});
-  await_ready(server);
   send_a_fault(workshop, server);
   EXPECT_EQ(plain_get(server, "/api/v1/jobs/j/diagnosis").status, 200);
   const boost::json::object listed = plain_get(server, "/api/v1/findings").json();

@@ -33,7 +33,6 @@ class Wanted : public testing::Test {
     const auto truth = json::parse(read_file(workshop.folder() / "sim" / "truth.json")).as_object();
     late = truth.at("subject").at("ranks").at(0).to_number<int>();
     host = std::string(truth.at("may_name").at("hosts").at(0).as_string());
-    await_ready(server);
   }
 
   void send_logs() {

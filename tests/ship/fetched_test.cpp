@@ -41,7 +41,6 @@ class Fetched : public testing::Test {
         boost::json::parse(read_file(workshop.folder() / "sim" / "truth.json")).as_object();
     late = truth.at("subject").at("ranks").at(0).to_number<int>();
     host = truth.at("may_name").at("hosts").at(0).as_string();
-    await_ready(server);
     fs::create_directories(tools);
     run_rank({"sleep", "300"});
     // As if it had written the log of its rank.

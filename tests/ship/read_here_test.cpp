@@ -48,7 +48,6 @@ class ReadHere : public testing::Test {
     std::vector<std::string> flags{"--listen", fmt::format("127.0.0.1:{}", port)};
     flags.insert(flags.end(), more.begin(), more.end());
     server.emplace(workshop.folder(), flags);
-    await_ready(*server);
   }
 
   void SetUp() override {

@@ -54,7 +54,6 @@ class Ship : public testing::Test {
     server.reset();
     server.emplace(workshop.folder(),
                    std::vector<std::string>{"--listen", fmt::format("127.0.0.1:{}", port)});
-    await_ready(*server);
   }
 
   void SetUp() override {

@@ -98,11 +98,6 @@ inline Reply plain_get(const ServerProcess& server, const std::string& path) {
   return plain_request(server, "GET", path);
 }
 
-// Waits until the stored jobs are loaded.
-inline void await_ready(const ServerProcess& server) {
-  EXPECT_TRUE(eventually([&] { return plain_get(server, "/readyz").status != 503; }));
-}
-
 // Asks again until the answer is as hoped for; fails the test after a minute.
 template <class Hope>
 Reply await(const ServerProcess& server, const std::string& path, Hope&& hope) {

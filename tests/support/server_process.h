@@ -45,7 +45,7 @@ class ServerProcess {
     EXPECT_EQ(posix_spawn(&pid_, FAULTLINE_BINARY, &actions, nullptr, arguments.data(), environ),
               0);
     posix_spawn_file_actions_destroy(&actions);
-    await_port();
+    await_readiness();
   }
 
   ~ServerProcess() {
@@ -99,13 +99,14 @@ class ServerProcess {
   }
 
  private:
-  // One of its first lines says where it listens, or its last line says why it does not.
-  void await_port() {
+  // One of its first lines says where it listens, another that it no longer refuses requests. Or
+  // its last line says why it does not start.
+  void await_readiness() {
     const std::string expected = "listening on " + scheme_ + "://";
     for (int tries = 0; tries < 6000; ++tries) {
       const std::string said = messages();
       const std::size_t at = said.find(expected);
-      if (at != std::string::npos && said.find('\n', at) != std::string::npos) {
+      if (at != std::string::npos && said.find("ready for requests") != std::string::npos) {
         port_ = std::stoi(said.substr(said.find(':', at + expected.size()) + 1));
         return;
       }

@@ -59,7 +59,6 @@ class WithShippers : public testing::Test {
   void begin() {
     server.reset();
     server = std::make_unique<ServerProcess>(workshop.folder(), flags);
-    await_ready(*server);
   }
 
   // The program with the libraries of the packages.
