@@ -183,10 +183,10 @@ void add_alert_options(CLI::App& command, AlertOptions& options) {
       "Send alerts to this Alertmanager; give each of its replicas");
   add("--webhook", options.webhooks, check_url, "URL",
       "Send alerts to this address as JSON, in the form of Alertmanager's webhooks");
-  add("--alert-hold", options.hold, check_hold, "TIME",
+  add("--alert-hold", options.hold, check_hold, "DURATION",
       "Send an alert only when its finding has been open for this long; 0: at once")
       ->capture_default_str();
-  add("--alert-keep", options.keep, check_hold, "TIME",
+  add("--alert-keep", options.keep, check_hold, "DURATION",
       "Keep an alert firing for this long after its finding was last seen, so that a finding that "
       "comes and goes is sent once; by default a minute longer than --stall-after");
   add(

@@ -45,7 +45,7 @@ bool is_flag(const CLI::Option& option) { return option.get_items_expected_max()
 bool is_list(const CLI::Option& option) { return option.get_items_expected_max() > 1; }
 
 bool takes_numbers(const CLI::Option& option) {
-  constexpr std::array<std::string_view, 3> kNumeric{"N", "SIZE", "TIME"};
+  constexpr std::array<std::string_view, 3> kNumeric{"N", "SIZE", "DURATION"};
   return std::ranges::find(kNumeric, option.get_type_name()) != kNumeric.end();
 }
 

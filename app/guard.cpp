@@ -121,23 +121,23 @@ void add_guard_command(CLI::App& app, int& exit_code) {
         },
         "");
   };
-  command->add_option("--from", options->from, "The Faultline server that is asked")
+  command->add_option("--from", options->from, "The Faultline server to ask")
       ->required()
       ->type_name("URL")
       ->check(CLI::Validator(wrong_server_url, ""));
   command->add_flag("--slurm", options->slurm, "Drain nodes of Slurm, with scontrol");
   command->add_flag("--kubernetes", options->kubernetes, "Taint nodes of Kubernetes");
   command->add_flag("--act", options->act,
-                    "Take nodes and give them back; without it only say what would be done");
+                    "Take nodes and give them back; without it, only say what would be done");
   command
       ->add_option(
           "--node", options->node,
-          "Do this only for the node of this name, as on a node itself; limits still count "
-          "over all nodes")
+          "Take and give back only the node of this name, as a health check on that node does; "
+          "limits still count over all nodes")
       ->type_name("NAME");
   command
       ->add_option("--every", options->every,
-                   "Go on, and look so often; by default look once, and end")
+                   "Look again at this interval; by default look once, and end")
       ->type_name("DURATION")
       ->check(duration(std::chrono::seconds{1}));
   command
@@ -147,41 +147,44 @@ void add_guard_command(CLI::App& app, int& exit_code) {
       ->capture_default_str()
       ->check(CLI::Validator(CLI::Range(0.8, 1.0)).description(""));
   command
-      ->add_option("--per-day", options->limits.daily_percent,
-                   "How many percent of the nodes may be taken within 24 hours; one node always")
+      ->add_option(
+          "--per-day", options->limits.daily_percent,
+          "Take at most this percentage of the nodes within 24 hours; one node may always be taken")
       ->type_name("PERCENT")
       ->capture_default_str()
       ->check(CLI::Validator(CLI::Range(0.0, 20.0)).description(""));
   command
       ->add_option("--most-per-day", options->limits.daily_most,
-                   "How many nodes may be taken within 24 hours, however many there are")
+                   "Take at most this many nodes within 24 hours, however many there are")
       ->type_name("NUMBER")
       ->capture_default_str()
       ->check(CLI::Validator(CLI::Range(1, 1000)).description(""));
   command
-      ->add_option("--hold", options->hold,
-                   "How long a finding must have stood before it takes a node, and have been over "
-                   "before it gives it back")
+      ->add_option(
+          "--hold", options->hold,
+          "Take a node only when its finding has been open for this long, and give it back "
+          "only when the finding has been over for this long")
       ->type_name("DURATION")
       ->capture_default_str()
       ->check(duration(std::chrono::milliseconds{0}));
   command
       ->add_option("--token-file", options->token_file,
-                   "A file with a token of scope read for that server")
+                   "A file with a token of scope read for the server of --from")
       ->type_name("FILE")
       ->check(CLI::Validator(CLI::ExistingFile).description(""));
   command
-      ->add_option("--ca-file", options->ca_file, "The authorities for https, beside the system's")
+      ->add_option("--ca-file", options->ca_file,
+                   "A PEM file of authorities for https, besides the system's")
       ->type_name("FILE")
       ->check(CLI::Validator(CLI::ExistingFile).description(""));
   command
       ->add_option("--state", options->state,
-                   "With --slurm: the folder that holds what nodes were taken for")
+                   "With --slurm: the folder that remembers which nodes were taken, and why")
       ->type_name("DIR")
       ->capture_default_str();
   command
       ->add_option("--api", options->api,
-                   "With --kubernetes: its API; `kubectl proxy` serves it at "
+                   "With --kubernetes: the address of its API; with `kubectl proxy` it is "
                    "http://127.0.0.1:8001")
       ->type_name("URL")
       ->capture_default_str()
@@ -204,16 +207,15 @@ void add_guard_command(CLI::App& app, int& exit_code) {
   command
       ->add_option("--usual-taint", options->usual_taints,
                    "With --kubernetes: the key of a taint that nodes have for good; a node with "
-                   "another one is not counted as one that stays. Can be repeated")
+                   "another taint does not count as one that stays")
       ->type_name("KEY");
   command->footer(
-      "Counted are only findings that a diagnosis blames: hardware of one host, part of the job, "
-      "open, seen within 24 hours, and not reviewed as wrong. One incident takes at most one node, "
-      "and half of the nodes always stay. A node that somebody gave back, or had out of "
-      "scheduling, "
-      "is not taken for what was found before. If the server or the scheduler does not answer, "
-      "nothing changes.\n"
-      "Exit status without --every: 0 done, or nothing to do; 2 it could not look, or not do it.");
+      "A finding counts only if a diagnosis blames the hardware of one host for it, the hardware "
+      "is part of the job, and the finding is open, was seen within 24 hours and is not reviewed "
+      "as wrong or closed. One incident takes at most one node, and half of the nodes always stay. "
+      "A node that somebody gave back, or took out of scheduling, is not taken for what was found "
+      "before. If the server or the scheduler does not answer, nothing changes.\n"
+      "Exit status without --every: 0 done, or nothing to do; 2 it could not look or act.");
   command->callback([options, &exit_code] {
     try {
       exit_code = guard(*options);

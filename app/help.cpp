@@ -98,7 +98,8 @@ void add_help_commands(CLI::App& app, int& exit_code) {
   choose(completion->add_option("SHELL", options->shell, "bash, zsh or fish")->required(),
          {"bash", "zsh", "fish"});
   completion->footer(
-      "For this session of bash: source <(faultline completion bash). Packages install all three.");
+      "For this session of bash: source <(faultline completion bash). Packages install the scripts "
+      "of all three shells.");
 
   CLI::App* man = add(
       app, "man", "Print a page of the manual, for man(1)",

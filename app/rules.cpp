@@ -159,7 +159,7 @@ void add_reading_options(CLI::App& command, RulesOptions& options,
 
 void add_rules_command(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand(
-      "rules", "List and show the signatures that recognise log lines, and check your own");
+      "rules", "List and show the signatures that recognize log lines, and check your own");
   command->require_subcommand(1);
   auto options = std::make_shared<RulesOptions>();
 

@@ -259,7 +259,7 @@ void add_serve_command(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<ServeOptions>();
   add_serve_options(*command, *options);
   command->footer(
-      "TIME is a number with a unit: 500ms, 90s, 5m, 1h, 7d. SIZE is a number of bytes, or one "
+      "DURATION is a number with a unit: 500ms, 90s, 5m, 1h, 7d. SIZE is a number of bytes, or one "
       "with KB, MB, GB or TB, in steps of 1024.\n"
       "Exit status: 0 SIGTERM or SIGINT ended the server, 2 it could not start or a setting is "
       "wrong.");

@@ -46,7 +46,7 @@ void add_times(CLI::App& command, ServeOptions& options) {
     command.add_option(name, value, about)
         ->check(CLI::Validator(
             [limits](const std::string& text) { return wrong_duration(text, limits); }, ""))
-        ->type_name("TIME")
+        ->type_name("DURATION")
         ->group("How long it waits")
         ->capture_default_str();
   };
@@ -75,10 +75,10 @@ void add_keeping(CLI::App& command, ServeOptions& options) {
   const auto check_age = [](const std::string& text) {
     return wrong_duration(text, {.least = kLeastToKeep, .zero = "for ever"});
   };
-  add("--keep-jobs", options.keep_jobs, check_age, "TIME",
+  add("--keep-jobs", options.keep_jobs, check_age, "DURATION",
       "Delete a job when nothing has come for this long; its findings stay; 0: never; "
       "[[keep]] tables of --config override this for some jobs");
-  add("--keep-findings", options.keep_findings, check_age, "TIME",
+  add("--keep-findings", options.keep_findings, check_age, "DURATION",
       "Delete findings this long after they ended; 0: never");
   add(
       "--keep-at-most", options.keep_at_most,

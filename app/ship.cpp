@@ -203,7 +203,7 @@ void add_ship_command(CLI::App& app, int& exit_code) {
       ->add_option("PATH", options->paths,
                    "Files, folders, patterns such as '/logs/*.log' in quotes, or - for stdin")
       ->type_name("PATH");
-  command->add_option("--to", options->to, "The server")
+  command->add_option("--to", options->to, "The server to send to")
       ->required()
       ->type_name("URL")
       ->check(CLI::Validator(wrong_server_url, ""));
@@ -232,9 +232,10 @@ void add_ship_command(CLI::App& app, int& exit_code) {
   command->add_flag("--follow", options->follow,
                     "Go on with what is written from now on, and with new files, through rotation "
                     "and truncation");
-  command->add_flag("--read-here", options->reads_here,
-                    "With --follow: read lines here if the server would read them alike, and send "
-                    "what they say: of NCCL's calls a few bytes of each hundred");
+  command->add_flag(
+      "--read-here", options->reads_here,
+      "With --follow: read lines on this host, if the server would read them alike, and "
+      "send what they say: for NCCL's calls about 1 % of the bytes");
   command->add_flag("--kmsg", options->kernel, "Send the kernel's messages, from /dev/kmsg");
   command->add_flag("--final", options->final, "Say that nothing will follow what is sent");
   command
@@ -244,14 +245,14 @@ void add_ship_command(CLI::App& app, int& exit_code) {
       ->type_name("DIR");
   command
       ->add_option("--since", options->since,
-                   "With --follow: pass over files that did not change for so long; 0: none")
+                   "With --follow: pass over files that did not change for this long; 0: none")
       ->type_name("DURATION")
       ->capture_default_str()
       ->check(CLI::Validator(
           [](const std::string& text) { return wrong_duration(text, {.zero = "none"}); }, ""));
   command
       ->add_option("--retry-for", options->retry_for,
-                   "Without --follow: give up if the server takes nothing for so long")
+                   "Without --follow: give up if the server takes nothing for this long")
       ->type_name("DURATION")
       ->capture_default_str()
       ->check(CLI::Validator(
@@ -262,25 +263,28 @@ void add_ship_command(CLI::App& app, int& exit_code) {
   command
       ->add_option(
           "--spool", options->spool,
-          "How much is kept on the disk, packed, while the server is away; then files wait "
-          "unread")
+          "Keep at most this much on the disk, packed, while the server is away; beyond it files "
+          "wait unread")
       ->type_name("SIZE")
       ->capture_default_str()
       ->check(CLI::Validator(
           [](const std::string& text) { return wrong_size(text, "1MB", "none"); }, ""));
   command
-      ->add_option("--token-file", options->token_file,
-                   "A file with the token for a server that asks for one; it may change meanwhile")
+      ->add_option(
+          "--token-file", options->token_file,
+          "A file with the token for a server that asks for one; it may be replaced meanwhile")
       ->type_name("FILE")
       ->check(CLI::Validator(CLI::ExistingFile).description(""));
   command
-      ->add_option("--ca-file", options->ca_file, "The authorities for https, beside the system's")
+      ->add_option("--ca-file", options->ca_file,
+                   "A PEM file of authorities for https, besides the system's")
       ->type_name("FILE")
       ->check(CLI::Validator(CLI::ExistingFile).description(""));
   command
-      ->add_option("--collect", options->collect,
-                   "With --follow: what the agent may collect on this host if the server asks for "
-                   "it to decide a diagnosis, or all; by default nothing")
+      ->add_option(
+          "--collect", options->collect,
+          "With --follow: the kinds of evidence, or all, that the agent may collect on this "
+          "host when the server asks for them; by default none")
       ->type_name("KIND,...")
       ->check(CLI::Validator(check_kinds, ""));
   command->add_flag("--collect-dry-run", options->collect_dry_run,
