@@ -168,7 +168,8 @@ ShipSettings settings_from(const ShipOptions& options, const std::filesystem::pa
     settings.paths.push_back(path);
   }
   if (settings.source.empty())
-    settings.source = fmt::format("{}/stdin/{}", settings.host, to_rfc3339(utc_now()));
+    settings.source =
+        (settings.host.empty() ? "" : settings.host + "/") + "stdin/" + to_rfc3339(utc_now());
   if (!options.collect.empty() && !options.follow)
     throw std::runtime_error("--collect needs --follow: evidence is asked for while a job runs");
   if (!settings.from_stdin && !settings.kernel && settings.paths.empty())

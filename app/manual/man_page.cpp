@@ -36,6 +36,13 @@ std::string upper(std::string text) {
   return text;
 }
 
+// The section's title says it already.
+std::string_view without_heading(std::string_view exit_status) {
+  constexpr std::string_view kHeading = "Exit status: ";
+  if (exit_status.starts_with(kHeading)) exit_status.remove_prefix(kHeading.size());
+  return exit_status;
+}
+
 // One section for each group; the common options are in OPTIONS.
 std::string options(const CommandHelp& command) {
   std::string text;
@@ -87,10 +94,11 @@ std::string to_man_page(const CommandHelp& command, const CommandHelp& root,
   for (const CommandHelp& below : command.commands)
     text += fmt::format(".TP\n{}\n{}", bold(below.name), prose(below.about + "."));
   text += options(command);
-  if (!command.footer.empty())
-    text +=
-        fmt::format(".SH {}\n{}", command.footer.starts_with("Exits ") ? "EXIT STATUS" : "NOTES",
-                    prose(command.footer));
+  const std::string_view footer = command.footer;
+  const std::size_t exit_status = std::min(footer.find("Exit status"), footer.size());
+  if (exit_status > 0) text += ".SH NOTES\n" + prose(footer.substr(0, exit_status));
+  if (exit_status < footer.size())
+    text += ".SH EXIT STATUS\n" + prose(without_heading(footer.substr(exit_status)));
   return text + ".SH SEE ALSO\n" + other_pages(command, root);
 }
 

@@ -11,6 +11,7 @@
 namespace faultline {
 namespace {
 
+using testing::ContainsRegex;
 using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
@@ -62,6 +63,14 @@ TEST_F(Manual, HasAPageForEveryCommandThatNamesEveryOption) {
     }
   }
   EXPECT_EQ(run("$F man nosuch").status, 2);
+}
+
+TEST_F(Manual, TellsNotesAndExitStatusApart) {
+  const std::string serve = run("$F man serve").out;
+  EXPECT_THAT(serve, ContainsRegex("\n.SH NOTES\nDURATION is"));
+  EXPECT_THAT(serve, ContainsRegex("\n.SH EXIT STATUS\n0 SIGTERM"));
+  const std::string diagnose = run("$F man diagnose").out;
+  EXPECT_THAT(diagnose, ContainsRegex("\n.SH EXIT STATUS\n0 nothing wrong"));
 }
 
 TEST_F(Manual, IsCompletedByBash) {
