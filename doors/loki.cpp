@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "doors/json_document.h"
 #include "doors/json_labels.h"
 #include "doors/protobuf.h"
 
@@ -144,7 +145,7 @@ Result<void> read_loki_json(std::string_view body, RecordVisitor& visitor) {
   dom::parser parser;
   dom::array streams;
   dom::element root;
-  if (parser.parse(body.data(), body.size()).get(root)) return bad("its JSON cannot be read");
+  if (parse_json(parser, body, root)) return bad("its JSON cannot be read");
   if (root["streams"].get_array().get(streams)) return bad("it has no list \"streams\"");
   for (const dom::element stream : streams) {
     visitor.begin_stream();

@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 
+#include "doors/json_document.h"
 #include "doors/json_labels.h"
 #include "doors/protobuf.h"
 
@@ -265,7 +266,7 @@ void read_record(dom::element element, RecordVisitor& visitor) {
 Result<void> read_otlp_json(std::string_view body, RecordVisitor& visitor) {
   dom::parser parser;
   dom::element root;
-  if (parser.parse(body.data(), body.size()).get(root)) return bad("its JSON cannot be read");
+  if (parse_json(parser, body, root)) return bad("its JSON cannot be read");
   if (!root.is_object()) return bad("it is no object");
   dom::array resources;
   // A request without logs is a good one.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "doors/json_document.h"
 #include "doors/json_labels.h"
 #include "doors/json_objects.h"
 #include "model/utf8.h"
@@ -37,12 +38,12 @@ class ObjectReader {
   // `text`: afterwards what was read, valid until the next call.
   bool read(std::string_view& text, dom::object& object) {
     dom::element element;
-    simdjson::error_code error = parser_.parse(text.data(), text.size()).get(element);
+    simdjson::error_code error = parse_json(parser_, text, element);
     // A program may print any byte. Its record is a good one all the same.
     if (error == simdjson::UTF8_ERROR) {
       mended_ = as_utf8(text);
       text = mended_;
-      error = parser_.parse(text.data(), text.size()).get(element);
+      error = parse_json(parser_, text, element);
     }
     return error == simdjson::SUCCESS && !element.get_object().get(object);
   }

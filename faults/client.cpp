@@ -68,7 +68,7 @@ void Client::hang_up() {
 
 bool Client::say(std::string_view bytes) {
   while (!bytes.empty()) {
-    const ssize_t sent = send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    const ssize_t sent = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
     if (sent <= 0) return false;
     bytes.remove_prefix(static_cast<std::size_t>(sent));
   }
@@ -135,12 +135,14 @@ Answer Client::post(const std::string& target) {
       fmt::format("POST {} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n", target));
 }
 
-Answer Client::put(const std::string& target, std::string_view body, Way way, Random& random) {
+Answer Client::send(const Shipment& shipment, Way way, Random& random) {
   const bool packs = way == Way::gzip || way == Way::gzip_in_pieces;
   const bool in_pieces = way == Way::pieces || way == Way::gzip_in_pieces || way == Way::drips;
-  const std::string packed = packs ? gzipped(body) : std::string();
-  const std::string_view sent = packs ? packed : body;
-  std::string head = fmt::format("PUT {} HTTP/1.1\r\nHost: localhost\r\n", target);
+  const std::string packed = packs ? gzipped(shipment.body) : std::string();
+  const std::string_view sent = packs ? packed : shipment.body;
+  std::string head =
+      fmt::format("{} {} HTTP/1.1\r\nHost: localhost\r\n", shipment.method, shipment.target);
+  if (!shipment.type.empty()) head += fmt::format("Content-Type: {}\r\n", shipment.type);
   if (packs) head += "Content-Encoding: gzip\r\n";
   head += in_pieces ? "Transfer-Encoding: chunked\r\n\r\n"
                     : fmt::format("Content-Length: {}\r\n\r\n", sent.size());

@@ -10,6 +10,13 @@
 
 namespace faultline::faults {
 
+struct Shipment {
+  std::string_view method;
+  std::string target;
+  std::string_view type;  // of the body; empty: not said
+  std::string body;
+};
+
 struct Answer {
   int status = 0;  // 0: none came, or not all of it
   std::string body;
@@ -31,7 +38,7 @@ class Client {
   Answer post(const std::string& target);  // without a body
   // Way::broken_off hangs up in the middle of the body and has no answer. Way::drips always pauses
   // after a few bytes.
-  Answer put(const std::string& target, std::string_view body, Way way, Random& random);
+  Answer send(const Shipment& shipment, Way way, Random& random);
   void hang_up();
 
  private:

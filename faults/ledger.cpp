@@ -3,9 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <utility>
+
+#include "faults/doors.h"
 
 namespace faultline::faults {
 namespace {
+
+constexpr std::array kPushed = {Door::json_lines, Door::loki,   Door::otlp,
+                                Door::elastic,    Door::splunk, Door::json_list};
 
 constexpr std::string_view kNote = "note ";
 constexpr std::string_view kCall = "NCCL INFO AllReduce: ";
@@ -20,28 +27,28 @@ std::string line_of(const SentSource& source, std::uint64_t number) {
   if (number == 0)
     return fmt::format(
         "n{0}:{1}:{1} [0] NCCL INFO ncclCommInitRank comm 0xa{0} rank {2} nranks {3} cudaDev 0 "
-        "nvmlDev 0 busId 3b000 commId 0xfa{4} - Init COMPLETE\n",
+        "nvmlDev 0 busId 3b000 commId 0xfa{4} - Init COMPLETE",
         own, 1000 + own, source.rank, kRanksOfAJob, source.job.back());
   const std::uint64_t form = number % kForms;
   if (form >= kForms - kCallForms)
     return fmt::format(
         "n{0}:{1}:{1} [0] {2}opCount {3:x} sendbuff 0x7f0000000000 recvbuff 0x7f0000000000 count "
-        "1024 datatype 7 op 0 root 0 comm 0xa{0} [nranks={4}] stream 0x55\n",
+        "1024 datatype 7 op 0 root 0 comm 0xa{0} [nranks={4}] stream 0x55",
         own, 1000 + own, kCall, number / kForms * kCallForms + form - (kForms - kCallForms),
         kRanksOfAJob);
   switch (form) {
     case 0:
-      return fmt::format("{}{:09} of {}: all is well\n", kNote, number, source.name);
+      return fmt::format("{}{:09} of {}: all is well", kNote, number, source.name);
     case 1:
       return fmt::format(
           "Mar  5 10:00:01 n{} kernel: [ 1000.123456] NVRM: Xid (PCI:0000:3b:00): 79, pid={}, GPU "
-          "has fallen off the bus, line {:09} of {}.\n",
+          "has fallen off the bus, line {:09} of {}.",
           own, 1000 + number, number, source.name);
     case 2:
-      return fmt::format("n{0}:{1}:{1} [0] NCCL WARN line {2:09} of {3}\n", own, 1000 + own, number,
+      return fmt::format("n{0}:{1}:{1} [0] NCCL WARN line {2:09} of {3}", own, 1000 + own, number,
                          source.name);
     default:
-      return fmt::format("n{0}:{1}:{1} [0] misc/socket.cc:123 NCCL WARN line {2:09} of {3}\n", own,
+      return fmt::format("n{0}:{1}:{1} [0] misc/socket.cc:123 NCCL WARN line {2:09} of {3}", own,
                          1000 + own, number, source.name);
   }
 }
@@ -52,7 +59,10 @@ std::string SentSource::host() const { return fmt::format("n{}", number); }
 
 void SentSource::add_body(std::uint64_t new_lines) {
   const std::size_t begin = text.size();
-  for (std::uint64_t i = 0; i < new_lines; ++i) text += line_of(*this, lines++);
+  for (std::uint64_t i = 0; i < new_lines; ++i) {
+    text += as_stored(*this, line_of(*this, lines++));
+    text += '\n';
+  }
   bodies.push_back({.begin = begin, .end = text.size()});
 }
 
@@ -89,13 +99,20 @@ Ledger Ledger::as_of(std::uint64_t journal_bytes) const {
 
 Ledger empty_ledger() {
   Ledger ledger;
+  std::size_t pushed = 0;
   for (std::size_t client = 0; client < kClients; ++client)
-    for (std::size_t i = 0; i < kSourcesOfClient; ++i)
-      ledger.sources.push_back({.number = ledger.sources.size(),
-                                .rank = client / kJobs * kSourcesOfClient + i,
-                                .job = fmt::format("job{}", client % kJobs),
-                                .name = fmt::format("rank{}-{}.log", client, i),
-                                .says_offset = i % 2 == 1});
+    for (std::size_t i = 0; i < kSourcesOfClient; ++i) {
+      SentSource source{.number = ledger.sources.size(),
+                        .rank = client / kJobs * kSourcesOfClient + i,
+                        .job = fmt::format("job{}", client % kJobs),
+                        .name = fmt::format("rank{}-{}.log", client, i),
+                        .says_offset = i == 1};
+      if (i >= 2) {
+        source.door = kPushed[pushed++ % kPushed.size()];
+        source.name = fmt::format("{}/{}", source.host(), source.name);
+      }
+      ledger.sources.push_back(std::move(source));
+    }
   return ledger;
 }
 
@@ -110,7 +127,7 @@ std::vector<std::string> jobs_of(const Ledger& ledger) {
 
 LineKind kind_of(std::string_view line) {
   line = line.substr(0, line.find('\n'));
-  if (line.starts_with(kNote)) return LineKind::note;
+  if (line.find(kNote) != line.npos) return LineKind::note;
   return line.find(kCall) == line.npos ? LineKind::fact : LineKind::call;
 }
 

@@ -19,6 +19,9 @@ LineKind kind_of(std::string_view line);
 // again they may be either.
 enum class Notes { unknown, facts, either };
 
+// Where a shipper sends to, and what it says there.
+enum class Door { raw, json_lines, json_list, loki, otlp, elastic, splunk };
+
 struct SentBody {
   std::size_t begin = 0;  // in the text of its source
   std::size_t end = 0;
@@ -33,6 +36,7 @@ struct SentSource {
   std::size_t rank = 0;
   std::string job;
   std::string name;
+  Door door = Door::raw;
   bool says_offset = false;
   std::string text;
   std::uint64_t lines = 0;
@@ -54,9 +58,10 @@ struct Ledger {
   Ledger as_of(std::uint64_t journal_bytes) const;
 };
 
-// Sources of several jobs; a client of the load has kSourcesOfClient of them, one after the other.
+// Sources of several jobs; a client of the load has kSourcesOfClient of them, one after the other:
+// one in four says its offset, two are pushed through one of the other doors.
 inline constexpr std::size_t kClients = 4;
-inline constexpr std::size_t kSourcesOfClient = 2;
+inline constexpr std::size_t kSourcesOfClient = 4;
 inline constexpr std::size_t kJobs = 2;
 inline constexpr std::size_t kRanksOfAJob = kClients * kSourcesOfClient / kJobs;  // a source each
 Ledger empty_ledger();

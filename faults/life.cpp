@@ -10,6 +10,7 @@
 
 #include "faults/answers.h"
 #include "faults/checker.h"
+#include "faults/doors.h"
 
 namespace faultline::faults {
 namespace {
@@ -168,7 +169,7 @@ void Life::compare_with_twin(Verdict& verdict) {
   for (const SentSource& source : ledger_.sources) {
     if (source.bodies.empty()) continue;
     const SentBody all{.begin = 0, .end = source.text.size()};
-    client.put(target_of(source, all), source.text, Way::whole, random);
+    client.send(shipment_of(source, all), Way::whole, random);
   }
   const std::vector<std::string> jobs = jobs_of(ledger_);
   ++verdict.checks;

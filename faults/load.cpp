@@ -2,9 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <boost/json.hpp>
 #include <chrono>
 #include <utility>
+
+#include "faults/doors.h"
 
 namespace faultline::faults {
 namespace {
@@ -25,41 +26,12 @@ Way way_of(Random& random) {
       std::array{Way::whole, Way::whole, Way::gzip, Way::pieces, Way::gzip_in_pieces});
 }
 
-std::int64_t next_offset_in(const Answer& answer) {
-  boost::system::error_code error;
-  const boost::json::value value = boost::json::parse(answer.body, error);
-  if (error || !value.is_object()) return -1;
-  const boost::json::value* offset = value.as_object().if_contains("next_offset");
-  return offset != nullptr && offset->is_int64() ? offset->as_int64() : -1;
-}
-
 }  // namespace
 
-std::string target_of(const SentSource& source, const SentBody& body) {
-  std::string target = fmt::format("/api/v1/ingest?job={}&source={}", source.job, source.name);
-  if (source.says_offset) target += fmt::format("&offset={}", body.begin);
-  return target;
-}
-
 std::string judge(const Answer& answer, const SentSource& source, const SentBody& body) {
-  const auto wrong = [&] {
-    return fmt::format("{}: bytes {} to {} were answered with {}: {}", source.name, body.begin,
-                       body.end, answer.status, answer.body);
-  };
-  switch (answer.status) {
-    case 0:    // nothing is promised
-    case 408:  // too slow for it
-    case 503:  // the disk refuses, or it has no more connections
-      return {};
-    case 200:
-      return next_offset_in(answer) == static_cast<std::int64_t>(body.end) ? "" : wrong();
-    case 409:
-      // An earlier connection of ours still has the source. A gap would be a loss: we begin where
-      // the acknowledged bytes end.
-      return answer.body.find("leaves a gap") == std::string::npos ? "" : wrong();
-    default:
-      return wrong();
-  }
+  if (taken(answer, source, body) != Taken::wrong) return {};
+  return fmt::format("{}: bytes {} to {} were answered with {}: {}", source.name, body.begin,
+                     body.end, answer.status, answer.body);
 }
 
 Load::Load(Ledger& ledger, int port, std::uint64_t seed,
@@ -93,13 +65,13 @@ void Load::send(std::size_t client, std::uint64_t seed) {
 bool Load::send_body(Client& client, SentSource& source, Random& random) {
   SentBody& body = *source.unacknowledged();
   const Way way = way_of(random);
-  const Answer answer = client.put(target_of(source, body), source.text_of(body), way, random);
+  const Answer answer = client.send(shipment_of(source, body), way, random);
   const bool excused = answer.status == 500 && internal_errors_ == InternalErrors::excused;
   if (std::string wrong = judge(answer, source, body); !wrong.empty() && !excused) {
     const std::lock_guard lock(failures_mutex_);
     failures_.push_back(std::move(wrong));
   }
-  if (answer.status == 200) {
+  if (taken(answer, source, body) == Taken::all) {
     body.journal_bytes = journal_bytes_();
     body.acknowledged = true;
     ++counts_.acknowledged;
@@ -123,12 +95,12 @@ std::vector<std::string> send_the_rest(Ledger& ledger, int port) {
     Answer answer;
     std::string wrong;
     do {
-      answer = client.put(target_of(source, *body), source.text_of(*body), Way::whole, random);
+      answer = client.send(shipment_of(source, *body), Way::whole, random);
       wrong = judge(answer, source, *body);
-      if (answer.status == 200 || !wrong.empty()) break;
+      body->acknowledged = taken(answer, source, *body) == Taken::all;
+      if (body->acknowledged || !wrong.empty()) break;
       std::this_thread::sleep_for(kBetweenTries);
     } while (std::chrono::steady_clock::now() < end);
-    body->acknowledged = answer.status == 200;
     if (!wrong.empty())
       failures.push_back(wrong);
     else if (!body->acknowledged)

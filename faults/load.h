@@ -60,8 +60,6 @@ class Load {
 // What is wrong with an answer to a body; empty: nothing.
 std::string judge(const Answer& answer, const SentSource& source, const SentBody& body);
 
-std::string target_of(const SentSource& source, const SentBody& body);
-
 // Sends each body that is not acknowledged until it is. Returns why that did not succeed.
 std::vector<std::string> send_the_rest(Ledger& ledger, int port);
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "faults/client.h"
+#include "faults/doors.h"
 #include "faults/load.h"
 #include "faults/rounds.h"
 
@@ -14,9 +15,9 @@ void drip_round(Life& life, Random& random, Verdict& verdict) {
   source.add_body(random.between(3, 12));
   SentBody& body = *source.unacknowledged();
   Client client(life.server().port());
-  const std::string target = target_of(source, body);
-  const Answer lost = client.put(target, source.text_of(body), Way::whole, random);
-  const Answer heard = client.put(target, source.text_of(body), Way::drips, random);
+  const Shipment shipment = shipment_of(source, body);
+  const Answer lost = client.send(shipment, Way::whole, random);
+  const Answer heard = client.send(shipment, Way::drips, random);
   verdict.struck = lost.status == 200;
   if (std::string wrong = judge(heard, source, body); !wrong.empty())
     verdict.fail(fmt::format("sent again, a few bytes first: {}", wrong));

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "faults/client.h"
+#include "faults/doors.h"
 #include "faults/rounds.h"
 
 namespace faultline::faults {
@@ -67,8 +68,7 @@ bool takes_a_body(Life& life, Random& random) {
   if (source.unacknowledged() == nullptr) source.add_body(200);
   SentBody& body = *source.unacknowledged();
   Client client(life.server().port());
-  body.acknowledged =
-      client.put(target_of(source, body), source.text_of(body), Way::whole, random).status == 200;
+  body.acknowledged = client.send(shipment_of(source, body), Way::whole, random).status == 200;
   return body.acknowledged;
 }
 

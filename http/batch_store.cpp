@@ -86,7 +86,10 @@ asio::awaitable<void> BatchStore::begin(Rest& rest) {
 
 asio::awaitable<void> BatchStore::try_to_begin(Rest& rest) {
   if (const auto why = co_await prepare_job_of_door(rest.destination->job, services_, threads_)) {
-    lose(rest, SyslogLoss::refused);
+    if (why->status == 503)
+      complain(why->detail);
+    else
+      lose(rest, SyslogLoss::refused);
     co_return;
   }
   rest.taken = {};

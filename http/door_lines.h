@@ -18,8 +18,8 @@
 
 namespace faultline {
 
-// Reads the job if it is not in memory, unless the server ends. Returns why it takes no messages,
-// and never will.
+// Reads the job if it is not in memory, unless the server ends. Returns why it takes no messages:
+// now (503), or ever.
 boost::asio::awaitable<std::optional<Problem>> prepare_job_of_door(const std::string& job,
                                                                    Services& services,
                                                                    Threads& threads);

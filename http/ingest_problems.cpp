@@ -57,12 +57,18 @@ Problem block_problem(const Error& error, std::uint64_t next_offset) {
 }
 
 std::optional<Problem> set_aside_problem(const LiveJobs& jobs, const std::string& job) {
-  const auto why = jobs.known_as_set_aside(job);
-  if (!why) return std::nullopt;
+  const auto known = jobs.known_as_set_aside(job);
+  if (!known) return std::nullopt;
+  if (known->for_now)
+    return Problem{.status = 503,
+                   .detail = fmt::format("the job {} is set aside for a moment: {}; send the body "
+                                         "again later",
+                                         job, known->why),
+                   .retry_after_seconds = 5};
   return Problem{.status = 409,
                  .detail = fmt::format("the job {} is set aside: {}; delete it (curl -X DELETE "
                                        ".../api/v1/jobs/{}) and send its logs again",
-                                       job, *why, job)};
+                                       job, known->why, job)};
 }
 
 }  // namespace faultline

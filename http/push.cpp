@@ -110,6 +110,7 @@ class Push {
     if (problem && problem->status == 409) problem->status = 503;
     co_await judge_jobs_of_door(pushed_.jobs, services_, exchange_.threads);
     if (problem) co_return failed(std::move(*problem));
+    for (const auto& push : begun_) services_.jobs.unanswered_pushes().stored(push);
     for (std::size_t at = 0; pushed_.refused > 0 && at < lines.source_of_message().size(); ++at) {
       const std::uint32_t source = lines.source_of_message()[at];
       if (source == SourceLines::kNoSource || refused_sources_.contains(source))
@@ -128,7 +129,7 @@ class Push {
     pushed_.refused_status = status;
   }
 
-  // Why messages of the job are not taken, and never will be.
+  // Why messages of the job are not taken: now (503), or ever.
   asio::awaitable<std::optional<Problem>> objection_to(const std::string& job) {
     if (!request_.may_be_told_of(job))
       co_return Problem{
@@ -140,7 +141,8 @@ class Push {
   asio::awaitable<std::optional<Problem>> take(const Destination& destination,
                                                const SourceLines::Lines& lines) {
     const std::string& job = destination.job;
-    if (const auto why = co_await objection_to(job)) {
+    if (auto why = co_await objection_to(job)) {
+      if (why->status == 503) co_return why;
       refuse(lines.messages, why->status, why->detail);
       refused_sources_.insert(lines.number);
       co_return std::nullopt;
@@ -158,10 +160,11 @@ class Push {
     while (tracker_->in_flight() > 0 && services_.jobs.is_congested())
       co_await exchange_.connection.pause(steady_now() + kPause);
     DoorLinesTaken taken;
+    begun_.push_back(services_.jobs.unanswered_pushes().begin(job, source.name));
+    const BodyStart start{.appends = true, .after_refused = begun_.back().after_another};
     auto store = [&] {
-      taken =
-          take_door_lines(std::move(source), BodyStart{.appends = true}, lines.text,
-                          most_weight_of(sent_) - weight_, std::move(lease), tracker_, services_);
+      taken = take_door_lines(std::move(source), start, lines.text, most_weight_of(sent_) - weight_,
+                              std::move(lease), tracker_, services_);
     };
     co_await offload(exchange_.threads.parsing(), store);
     weight_ += taken.weight;
@@ -186,6 +189,7 @@ class Push {
   std::size_t sent_ = 0;      // bytes of the body, as they came
   std::uint64_t weight_ = 0;  // of the events in it
   std::set<std::uint32_t> refused_sources_;
+  std::vector<UnansweredPushes::Begun> begun_;
   Pushed pushed_;
 };
 

@@ -68,6 +68,7 @@ FileStream::FileStream(Source source, BodyStart start, Store& store, LiveJobs& j
   if (start_.appends) {
     recent_.emplace(static_cast<std::uint64_t>(jobs.begun().time_since_epoch().count()),
                     position_.recent);
+    if (start_.after_refused) recent_->expect_again();
     recent_->begin_body(position_.offset);
   }
   if (start_.offset) {
@@ -123,7 +124,7 @@ void FileStream::feed(std::string_view bytes) {
 }
 
 // How much of a body that was pushed is held. Bodies may begin alike, so a part of one is held only
-// if it is what the last server wrote last.
+// if it is what was stored last, and its sender was not told so.
 std::size_t FileStream::pushed_before(std::string_view body) {
   if (const std::size_t lines = recent_->known_bytes(body); lines > 0) return lines;
   // Programs print the same line again.
@@ -132,7 +133,7 @@ std::size_t FileStream::pushed_before(std::string_view body) {
   filter_->feed(body);
   filter_->finish();
   const auto known = static_cast<std::size_t>(filter_->duplicate_bytes());
-  const bool goes_on = recent_->is_of_earlier_server() && filter_->continues_source();
+  const bool goes_on = recent_->may_come_again() && filter_->continues_source();
   return known == body.size() || goes_on ? known : 0;
 }
 

@@ -44,6 +44,8 @@ struct BodyStart {
   // in whole lines. They count as sent again if the body is one of the last kComparedBodies, or by
   // RecentLines. Feed the body as one piece.
   bool appends = false;
+  // The body before it was refused, so this may be the same, and a part of it is stored.
+  bool after_refused = false;
   // It brings blocks that the sender's reader made, and no bytes of the log.
   bool is_read = false;
   // These blocks are taken even if that reader remembers other lines than the server holds: the

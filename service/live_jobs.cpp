@@ -88,7 +88,8 @@ void LiveJobs::wake(Job& job) {
     job.offended = job.sketch->offended;
   }
   if (!lack.empty()) {
-    set_aside(job, std::move(lack));
+    const bool for_now = may_be_better && !damaged.empty() && damaged.front().for_lack_of_memory;
+    set_aside(job, std::move(lack), for_now);
     // The failure of the disk may pass, so try again, but spend only a small part of the time on
     // it.
     constexpr int kOneIn = 20;
@@ -101,10 +102,11 @@ void LiveJobs::wake(Job& job) {
   job.is_read = true;
 }
 
-void LiveJobs::set_aside(Job& job, std::string why) {
+void LiveJobs::set_aside(Job& job, std::string why, bool for_now) {
   const std::lock_guard lock(job.set_aside_mutex);
   if (!job.set_aside.empty()) return;
   job.set_aside = std::move(why);
+  job.is_set_aside_for_now = for_now;
   say(LogLevel::error, "job-set-aside", "a job is set aside",
       {{"job", job.name}, {"why", job.set_aside}});
 }
@@ -120,10 +122,12 @@ std::optional<std::string> LiveJobs::set_aside(std::string_view name) {
   return why.empty() ? std::nullopt : std::optional(std::move(why));
 }
 
-std::optional<std::string> LiveJobs::known_as_set_aside(std::string_view name) const {
+std::optional<LiveJobs::SetAside> LiveJobs::known_as_set_aside(std::string_view name) const {
   const std::shared_ptr<Job> job = known(name);
-  std::string why = job ? why_set_aside(*job) : std::string();
-  return why.empty() ? std::nullopt : std::optional(std::move(why));
+  if (!job) return std::nullopt;
+  const std::lock_guard lock(job->set_aside_mutex);
+  if (job->set_aside.empty()) return std::nullopt;
+  return SetAside{job->set_aside, job->is_set_aside_for_now};
 }
 
 std::size_t LiveJobs::count_set_aside() const {
@@ -334,8 +338,10 @@ void LiveJobs::set_aside_for(Job& job, const std::string& source,
       const std::lock_guard lock(job.set_aside_mutex);
       job.read_anew_at = steady_now();
     }
-    set_aside(job, fmt::format("stored data of {} could not be loaded ({}); trying again", source,
-                               error.what()));
+    set_aside(job,
+              fmt::format("stored data of {} could not be loaded ({}); trying again", source,
+                          error.what()),
+              true);
   }
 }
 

@@ -26,6 +26,7 @@
 #include "service/metrics.h"
 #include "service/open_sources.h"
 #include "service/reanalysis.h"
+#include "service/unanswered_pushes.h"
 #include "service/wanted_evidence.h"
 #include "store/store.h"
 
@@ -101,6 +102,7 @@ class LiveJobs {
   Reanalyzed reanalyze(const std::string& job);
 
   OpenSources& open_sources() { return open_sources_; }
+  UnansweredPushes& unanswered_pushes() { return unanswered_pushes_; }
   WantedEvidence& wanted() { return wanted_; }
   const LiveCatalog& catalog() const { return catalog_; }
 
@@ -136,8 +138,12 @@ class LiveJobs {
   // Why the job is not judged: some of its stored data cannot be read back, or it exceeds a limit.
   // Nothing: it is judged.
   std::optional<std::string> set_aside(std::string_view job);
+  struct SetAside {
+    std::string why;
+    bool for_now = false;  // it will be read again at once, which is likely to succeed
+  };
   // The same, without reading the job. Of a job that is not in memory nothing is known.
-  std::optional<std::string> known_as_set_aside(std::string_view job) const;
+  std::optional<SetAside> known_as_set_aside(std::string_view job) const;
   std::size_t count_set_aside() const;
 
   // Deletes the job from memory and from the store, as Store::delete_job does. False: there is
@@ -186,7 +192,7 @@ class LiveJobs {
             std::function<void(std::exception_ptr)> done);
   std::shared_ptr<const Diagnosis> diagnose_now(Job& job);
   void judge_at_start(const std::string& job);
-  static void set_aside(Job& job, std::string why);
+  static void set_aside(Job& job, std::string why, bool for_now = false);
   static void set_aside_for(Job& job, const std::string& source, const std::exception_ptr& failure);
   static std::string why_set_aside(Job& job);
   static std::shared_ptr<const Diagnosis> set_aside_diagnosis(Job& job, const std::string& why);
@@ -219,6 +225,7 @@ class LiveJobs {
   Metrics& metrics_;
   LiveSettings settings_;
   OpenSources open_sources_;
+  UnansweredPushes unanswered_pushes_;
   WantedEvidence wanted_;
   const Timestamp begun_ = utc_now();
   std::atomic<bool> ready_{false};

@@ -1,6 +1,7 @@
 #include "store/batches.h"
 
 #include <fmt/format.h>
+#include <sqlite3.h>
 
 #include <algorithm>
 #include <iterator>
@@ -41,10 +42,14 @@ class Coverage {
   }
 
   // That something could not be read: the batch, or all of them (0).
-  void note(std::string how, std::int64_t batch = 0) {
-    if (!how_.empty()) return;
-    how_ = std::move(how);
+  void note(const StoreError& error, std::int64_t batch = 0) {
+    const auto* told = dynamic_cast<const SqliteError*>(&error);
+    const bool for_lack_of_memory = told != nullptr && told->code == SQLITE_NOMEM;
+    // Damage is not over when there is memory again.
+    if (!how_.empty() && (for_lack_of_memory || !for_lack_of_memory_)) return;
+    how_ = error.what();
     unread_ = batch;
+    for_lack_of_memory_ = for_lack_of_memory;
   }
 
   std::vector<DamagedSource> damaged(Database& database, std::string_view job) const {
@@ -56,11 +61,14 @@ class Coverage {
       // Its batches may reach further: a commit may have come meanwhile.
       if (reach.whole && reach.to >= row.bits(2)) continue;
       damaged.push_back({.name = std::string(row.text(1)),
-                         .how = how_.empty() ? "a batch of it is missing" : how_});
+                         .how = how_.empty() ? "a batch of it is missing" : how_,
+                         .for_lack_of_memory = for_lack_of_memory_});
     }
     // A batch of a last line without an end covers no bytes, so its loss leaves no gap.
     if (damaged.empty() && !how_.empty())
-      damaged.push_back({.name = source_of(database, unread_), .how = how_});
+      damaged.push_back({.name = source_of(database, unread_),
+                         .how = how_,
+                         .for_lack_of_memory = for_lack_of_memory_});
     return damaged;
   }
 
@@ -85,6 +93,7 @@ class Coverage {
 
   std::unordered_map<std::int64_t, Reach> reaches_;
   std::string how_;
+  bool for_lack_of_memory_ = false;
   std::int64_t unread_ = 0;
 };
 
@@ -180,7 +189,7 @@ std::vector<std::int64_t> batches_of(Database& database, std::string_view job, C
         job);
     while (row.next()) ids.push_back(row.integer(0));
   } catch (const StoreError& error) {
-    coverage.note(error.what());
+    coverage.note(error);
   }
   return ids;
 }
@@ -300,7 +309,7 @@ std::vector<DamagedSource> replay_batches(
     try {
       stored = select_batch(database, id);
     } catch (const StoreError& error) {
-      coverage.note(error.what(), id);
+      coverage.note(error, id);
     }
     if (!stored) continue;  // `coverage` shows that it is missing
     coverage.add(*stored);

@@ -55,6 +55,7 @@ struct StoredJob {
 struct DamagedSource {
   std::string name;
   std::string how;
+  bool for_lack_of_memory = false;  // the data may be whole
 };
 
 // Identifies the bytes from which a batch was read, so that they are recognised if sent again.

@@ -127,7 +127,10 @@ Suspicion suspect_pair(const View& view, const EndReports& reports, const Pair& 
   suspicion.sure = {Claim::signature, reports.front().sighting->signature->confidence};
   suspicion.sure.add(Ground::one_of_two_ends);
   const Report& first = reports.front();
-  if (reporters(reports).size() > 1)
+  if (pair.first == pair.second && first.far.is_host)
+    finding.title += fmt::format("; both ends are on {}, as {}", pair.first,
+                                 reported_from_one_end(view, reports));
+  else if (reporters(reports).size() > 1)
     finding.title += fmt::format("; {} and {} both report it, and nothing shows which is at fault",
                                  pair.first, pair.second);
   else
