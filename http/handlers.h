@@ -72,6 +72,7 @@ Response delete_job(const Request& request, Services& services);
 Response show_lines(const Request& request, Services& services);
 Response reanalyze_job(const Request& request, Services& services);
 Response list_ranks(const Request& request, Services& services);
+Response list_operations(const Request& request, Services& services);
 Response show_timeline(const Request& request, Services& services);
 Response list_sources(const Request& request, Services& services);
 Response show_diagnosis(const Request& request, Services& services);

@@ -114,6 +114,10 @@ json::object object_of(const CommunicatorView& communicator) {
           {"matched", communicator.matched}};
 }
 
+json::object object_of(const ProcessGroupView& group) {
+  return {{"id", group.id}, {"nranks", group.nranks}, {"members_seen", group.members_seen}};
+}
+
 json::object object_of(const SourceView& source) {
   return {{"name", source.name},
           {"host", source.host},
@@ -247,6 +251,7 @@ json::value to_json(const JobDetail& job) {
   object["gpus"] = objects(job.gpus);
   object["nics"] = list(job.nics);
   object["communicators"] = objects(job.communicators);
+  object["process_groups"] = objects(job.process_groups);
   object["sources"] = objects(job.sources);
   json::object versions;
   for (const auto& [what, values] : job.versions) versions[what] = list(values);

@@ -33,6 +33,13 @@ struct CommunicatorView {
   bool matched = true;         // false: it is a guess that these members belong together
 };
 
+// As Flight Recorder dumps know it.
+struct ProcessGroupView {
+  std::string id;  // as the diagnosis names it: "0 (default_pg)"
+  int nranks = 0;
+  int members_seen = 0;  // with a dump that knows the group
+};
+
 struct GpuView {
   std::string host;
   std::string gpu;
@@ -63,6 +70,7 @@ struct JobDetail {
   std::vector<GpuView> gpus;
   std::vector<std::string> nics;
   std::vector<CommunicatorView> communicators;
+  std::vector<ProcessGroupView> process_groups;
   std::vector<SourceView> sources;
   std::map<std::string, std::vector<std::string>> versions;  // "nccl", "driver"
   std::vector<std::string> network;                          // IB, Socket

@@ -545,6 +545,15 @@ std::optional<Heard> LiveJobs::heard(std::string_view name, const Diagnosis& dia
   return heard_of(job->read().state(), diagnosis);
 }
 
+std::optional<OperationsView> LiveJobs::operations(std::string_view name,
+                                                   const Diagnosis& diagnosis,
+                                                   std::string_view communicator,
+                                                   const OperationsAsked& asked) {
+  const std::shared_ptr<Job> job = find(name);
+  if (!job) return std::nullopt;
+  return operations_of(job->read().state(), diagnosis, communicator, asked);
+}
+
 std::map<std::string, std::string> LiveJobs::refused(std::string_view name) {
   std::map<std::string, std::string> refused;
   const std::shared_ptr<Job> job = find(name);

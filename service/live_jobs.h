@@ -21,6 +21,7 @@
 #include "rules/answer/diagnosis.h"
 #include "rules/answer/heard.h"
 #include "rules/answer/host_views.h"
+#include "rules/answer/operations.h"
 #include "rules/knowledge/live_catalog.h"
 #include "service/folded_job.h"
 #include "service/metrics.h"
@@ -123,6 +124,10 @@ class LiveJobs {
   // As of `diagnosis`.
   std::optional<std::vector<RankView>> ranks(std::string_view job, const Diagnosis& diagnosis);
   std::optional<Heard> heard(std::string_view job, const Diagnosis& diagnosis);
+  // Also nothing if the job has no communicator with this id.
+  std::optional<OperationsView> operations(std::string_view job, const Diagnosis& diagnosis,
+                                           std::string_view communicator,
+                                           const OperationsAsked& asked);
 
   // By source, why the last dump in it was not read.
   std::map<std::string, std::string> refused(std::string_view job);

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "rules/answer/diagnosis.h"
+#include "rules/answer/process_groups.h"
 #include "rules/answer/start_views.h"
 #include "rules/answer/telling.h"
 #include "rules/picture/view.h"
@@ -107,6 +108,10 @@ JobDetail detail_of(const JobState& job, const Diagnosis& diagnosis) {
                                     static_cast<int>(communicator.members.size()),
                                     alignment.furthest, alignment.slowest, communicator.matched});
   }
+  for (const NamedGroup& group : named_groups(job.flight()))
+    detail.process_groups.push_back(
+        {group.id, static_cast<int>(job.flight().groups()[group.places.group].members.size()),
+         static_cast<int>(group.places.places.size())});
   for (std::uint32_t i = 0; i < job.sources().all().size(); ++i) {
     const SourceState& source = job.sources().at(i);
     detail.sources.push_back({source.source.name, job.sources().host_of(i), source.bytes,

@@ -143,6 +143,8 @@ TEST_F(AccessOfTokens, ATokenForSomeJobsOpensNoOther) {
   EXPECT_EQ(status("/api/v1/jobs/llama-7/diagnosis", team), 200);
   EXPECT_EQ(status("/api/v1/jobs/mistral/diagnosis", team), 403);
   EXPECT_EQ(status("/api/v1/jobs/%6cister/diagnosis", team), 403);
+  EXPECT_EQ(status("/api/v1/jobs/llama-7/communicators/any/operations", team), 404);
+  EXPECT_EQ(status("/api/v1/jobs/mistral/communicators/any/operations", team), 403);
   EXPECT_EQ(status("/api/v1/findings?job=llama-7", team), 200);
   EXPECT_EQ(status("/api/v1/ingest?job=mistral&source=s", boss, kLine), 200);
   const auto listed = [&](const NewToken& token) {

@@ -155,6 +155,7 @@ TEST(JobJson, IsTheOverviewWithItsParts) {
   job.hosts = {"n1"};
   job.gpus = {{.host = "n1", .gpu = "0000:3b:00.0", .rank = 3}, {.host = "n2"}};
   job.communicators = {{.id = "0x9f3c", .nranks = 2, .members_seen = 1, .furthest = 7}};
+  job.process_groups = {{.id = "0", .nranks = 2, .members_seen = 1}};
   job.sources = {{.name = "n1/nccl.log", .host = "n1", .bytes = 10, .lines = 2, .recognized = 1}};
   job.versions = {{"driver", {"12080"}}};
   job.network = {"IB"};
@@ -167,6 +168,7 @@ TEST(JobJson, IsTheOverviewWithItsParts) {
       R"({"host":"n2","gpu":"","uuid":"","rank":null}],"nics":[],)"
       R"("communicators":[{"id":"0x9f3c","nranks":2,"members_seen":1,"furthest":7,)"
       R"("slowest":0,"matched":true}],)"
+      R"("process_groups":[{"id":"0","nranks":2,"members_seen":1}],)"
       R"("sources":[{"name":"n1/nccl.log","host":"n1","bytes":10,"lines":2,)"
       R"("recognized":1}],)"
       R"("versions":{"driver":["12080"]},"network":["IB"],)"

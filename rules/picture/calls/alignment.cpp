@@ -154,9 +154,9 @@ class Aligner {
     }
     if (alignment_.members.size() < 2) return false;
     alignment_.loss = axis->loss;
-    alignment_.op_counts = axis->op_counts;
     if (!axis->odd.empty()) take_odd(members, *axis);
-    axis_ = std::move(axis);
+    alignment_.op_counts = std::move(axis->op_counts);
+    alignment_.calls = std::move(axis->calls);
     return true;
   }
 
@@ -193,9 +193,9 @@ class Aligner {
 
   // What the ranks behind never entered: the call that other ranks made there.
   void name_missed() {
-    if (axis_) {
-      if (alignment_.slowest < axis_->calls.size())
-        alignment_.missed = axis_->calls[alignment_.slowest];
+    if (alignment_.basis != Basis::counted) {
+      if (alignment_.slowest < alignment_.calls.size())
+        alignment_.missed = alignment_.calls[alignment_.slowest];
       return;
     }
     for (std::size_t i = 0; i < alignment_.members.size(); ++i)
@@ -210,7 +210,6 @@ class Aligner {
   const Communicator& communicator_;
   bool counts_are_whole_;
   std::vector<std::size_t> others_;  // members whose calls were not counted from the first
-  std::optional<Axis> axis_;
   Alignment alignment_;
 };
 

@@ -41,6 +41,7 @@ struct Alignment {
   std::uint64_t slowest = 0;
   std::vector<std::size_t> behind;       // members at `slowest`, if not all are
   std::optional<std::uint32_t> missed;   // what the others called next
+  std::vector<std::uint32_t> calls;      // by position, unless counted: the ranks' common calls
   std::vector<std::uint64_t> op_counts;  // by position, if the basis is the op count
   std::optional<Divergence> divergence;
 

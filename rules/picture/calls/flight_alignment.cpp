@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <string>
-#include <string_view>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -15,95 +13,8 @@
 namespace faultline {
 namespace {
 
-// One rank's place in one group.
-struct PlaceOfRank {
-  int rank = -1;
-  std::size_t dump = SIZE_MAX;
-  const FlightPosition* position = nullptr;
-};
-
-struct Group {
-  std::uint32_t index = 0;
-  std::vector<PlaceOfRank> places;  // of ranks that have a position
-  std::int64_t local_id = -1;       // if all ranks have the same one; else -1
-  bool point_to_point = false;      // its counters then count Sends and Recvs too
-};
-
 bool is_open(const FlightEntry& entry) {
   return entry.progress == FlightProgress::scheduled || entry.progress == FlightProgress::started;
-}
-
-// A collective, or one of a batch of them.
-bool is_collective(const FlightEntry& entry) {
-  return !entry.point_to_point && entry.role != FlightRole::batch_end;
-}
-
-std::vector<Group> groups_of(const Flight& flight, const std::multimap<int, std::size_t>& latest) {
-  std::vector<Group> groups(flight.groups().size());
-  for (std::uint32_t i = 0; i < groups.size(); ++i) groups[i].index = i;
-  for (const auto& [rank, dump] : latest) {
-    if (rank < 0) continue;
-    for (const FlightPosition& position : flight.dumps()[dump].positions) {
-      // Of groups without a name, only the first is known to be the same on all ranks.
-      const FlightGroup& about = flight.groups()[position.group];
-      if (about.name.empty() && about.local_id > 0) continue;
-      Group& group = groups[position.group];
-      if (!group.places.empty() && group.places.back().rank == rank) continue;
-      group.places.push_back({rank, dump, &position});
-    }
-  }
-  for (Group& group : groups) {
-    bool same = true;
-    for (const PlaceOfRank& place : group.places) {
-      if (place.position->local_id >= 0) {
-        same = same && (group.local_id < 0 || group.local_id == place.position->local_id);
-        group.local_id = place.position->local_id;
-      }
-      for (const FlightEntry& entry : place.position->entries)
-        group.point_to_point = group.point_to_point || entry.point_to_point;
-    }
-    if (!same) group.local_id = -1;
-  }
-  return groups;
-}
-
-const FlightCounters* counters_of(const FlightDump& dump, std::int64_t local_id) {
-  const auto found = std::ranges::find(dump.nameless, local_id, &FlightCounters::local_id);
-  return local_id < 0 || found == dump.nameless.end() ? nullptr : &*found;
-}
-
-// How far a rank came with a collective of which its dump has no entry.
-FlightStanding standing_without_entry(const FlightDump& dump, const PlaceOfRank& place,
-                                      const Group& group, std::uint32_t sequence) {
-  const FlightPosition& position = *place.position;
-  std::optional<std::int64_t> enqueued = position.last_enqueued;
-  std::optional<std::int64_t> completed = position.last_completed;
-  if (const FlightCounters* counters = counters_of(dump, group.local_id); counters && !enqueued) {
-    // The id may mean another group in this dump. It is the same group if the rank came as far as
-    // the collective before, which its peers finished.
-    if (counters->last_enqueued.value_or(-1) + 1 >= static_cast<std::int64_t>(sequence)) {
-      enqueued = counters->last_enqueued;
-      completed = counters->last_completed;
-    }
-  }
-  // The counters count Sends and Recvs too, so they say nothing about collectives.
-  if (group.point_to_point) enqueued = completed = std::nullopt;
-
-  std::optional<std::uint32_t> last;
-  for (const FlightEntry& entry : position.entries)
-    if (is_collective(entry)) last = std::max(last.value_or(0), entry.sequence);
-  // It made a later call, so it once entered this one.
-  if (last && *last > sequence)
-    return completed && *completed < static_cast<std::int64_t>(sequence) ? FlightStanding::unknown
-                                                                         : FlightStanding::finished;
-  if (enqueued)
-    return *enqueued < static_cast<std::int64_t>(sequence) ? FlightStanding::not_entered
-           : completed && *completed >= static_cast<std::int64_t>(sequence)
-               ? FlightStanding::finished
-               : FlightStanding::unknown;
-  if (last) return FlightStanding::not_entered;
-  // The ring holds no collective of the group; it may have dropped them.
-  return FlightStanding::unknown;
 }
 
 std::uint32_t most_frequent(const std::map<std::uint32_t, std::size_t>& counts) {
@@ -111,19 +22,19 @@ std::uint32_t most_frequent(const std::map<std::uint32_t, std::size_t>& counts) 
       ->first;
 }
 
-std::optional<FlightStall> stall_of(const Flight& flight, const Group& group,
+std::optional<FlightStall> stall_of(const Flight& flight, const FlightPlaces& group,
                                     const std::map<int, std::size_t>& dump_of_rank) {
   std::optional<std::uint32_t> first;
-  for (const PlaceOfRank& place : group.places)
+  for (const FlightPlace& place : group.places)
     for (const FlightEntry& entry : place.position->entries)
       if (is_collective(entry) && is_open(entry) && (!first || entry.sequence < *first))
         first = entry.sequence;
   if (!first) return std::nullopt;
 
-  FlightStall stall{.group = group.index, .sequence = *first};
+  FlightStall stall{.group = group.group, .sequence = *first};
   std::map<std::uint32_t, std::size_t> signatures;
   std::set<int> placed;
-  for (const PlaceOfRank& place : group.places) {
+  for (const FlightPlace& place : group.places) {
     FlightStall::Rank& rank = stall.ranks.emplace_back();
     placed.insert(place.rank);
     rank.rank = place.rank;
@@ -145,7 +56,7 @@ std::optional<FlightStall> stall_of(const Flight& flight, const Group& group,
           (stall.since_us == 0 || here->created_us < stall.since_us))
         stall.since_us = here->created_us;
     } else {
-      rank.standing = standing_without_entry(flight.dumps()[place.dump], place, group, *first);
+      rank.standing = WithoutEntry(flight.dumps()[place.dump], place, group).standing(*first);
       rank.by_counters = true;
     }
     if (rank.standing == FlightStanding::finished && next_open) {
@@ -156,7 +67,7 @@ std::optional<FlightStall> stall_of(const Flight& flight, const Group& group,
   stall.signature = most_frequent(signatures);
 
   // Members whose dumps do not know the group, and members without a dump.
-  for (const int member : flight.groups()[group.index].members) {
+  for (const int member : flight.groups()[group.group].members) {
     if (placed.contains(member)) continue;
     FlightStall::Rank& rank = stall.ranks.emplace_back();
     rank.rank = member;
@@ -164,65 +75,21 @@ std::optional<FlightStall> stall_of(const Flight& flight, const Group& group,
     if (known == dump_of_rank.end()) continue;
     rank.dump = known->second;
     rank.by_counters = true;
-    // A dump that names its groups, and not this one, shows that the rank never made a communicator
-    // for it.
-    const FlightDump& dump = flight.dumps()[known->second];
-    const bool names_groups =
-        std::ranges::any_of(dump.positions, [&](const FlightPosition& position) {
-          return !flight.groups()[position.group].members.empty();
-        });
-    rank.standing = names_groups && !dump.about.broken_off ? FlightStanding::not_entered
-                                                           : FlightStanding::unknown;
+    rank.standing = standing_without_position(flight, member, dump_of_rank);
   }
   std::ranges::sort(stall.ranks, {}, &FlightStall::Rank::rank);
   return stall;
 }
 
-// What ranks must agree on in a collective, as one number per signature.
-class Comparable {
- public:
-  explicit Comparable(const Flight& flight) : flight_(flight) {}
-
-  std::uint32_t operator()(std::uint32_t signature) {
-    const auto [known, is_new] = known_.try_emplace(signature, 0);
-    if (!is_new) return known->second;
-    const FlightSignature& said = flight_.signature(signature);
-    const auto is = [&](std::string_view word) {
-      return said.operation.find(word) != std::string::npos;
-    };
-    // In these, sizes rightly differ by rank, or only one side gives sizes and dtypes.
-    const bool split = is("all_to_all") || is("all_gather_v") || is("reduce_scatter_v");
-    const bool to_or_from_one =
-        (is(":scatter") || is(":gather") || is(":_broadcast") || is(":broadcast"));
-    std::string text = said.operation;
-    if (!split && !to_or_from_one)
-      text += '\n' + said.input_sizes + '\n' + said.output_sizes + '\n' + said.input_dtypes + '\n' +
-              said.output_dtypes;
-    if (split) text += '\n' + said.input_dtypes + '\n' + said.output_dtypes;
-    const auto fresh = static_cast<std::uint32_t>(texts_.size());
-    known->second = texts_.try_emplace(std::move(text), fresh).first->second;
-    return known->second;
-  }
-
- private:
-  const Flight& flight_;
-  std::unordered_map<std::uint32_t, std::uint32_t> known_;
-  std::unordered_map<std::string, std::uint32_t> texts_;
-};
-
-std::optional<FlightMismatch> mismatch_of(const Group& group, Comparable& comparable) {
+std::optional<FlightMismatch> mismatch_of(const FlightPlaces& group, FlightComparable& comparable) {
   struct First {
     std::uint32_t what = 0;
     bool differs = false;
   };
-  // Entries of a batch share one number, so a batch is not compared.
   std::unordered_map<std::uint32_t, First> by_sequence;
-  const auto compared = [](const FlightEntry& entry) {
-    return entry.role == FlightRole::collective && !entry.point_to_point;
-  };
-  for (const PlaceOfRank& place : group.places) {
+  for (const FlightPlace& place : group.places) {
     for (const FlightEntry& entry : place.position->entries) {
-      if (!compared(entry)) continue;
+      if (!is_compared(entry)) continue;
       const std::uint32_t what = comparable(entry.signature);
       First& first = by_sequence.try_emplace(entry.sequence, First{what}).first->second;
       first.differs = first.differs || first.what != what;
@@ -234,19 +101,19 @@ std::optional<FlightMismatch> mismatch_of(const Group& group, Comparable& compar
   if (!sequence) return std::nullopt;
 
   std::map<std::uint32_t, FlightMismatch::Camp> camps;
-  for (const PlaceOfRank& place : group.places) {
+  for (const FlightPlace& place : group.places) {
     for (const FlightEntry& entry : place.position->entries) {
-      if (!compared(entry) || entry.sequence != *sequence) continue;
+      if (!is_compared(entry) || entry.sequence != *sequence) continue;
       FlightMismatch::Camp& camp = camps[comparable(entry.signature)];
       camp.signature = entry.signature;
       camp.ranks.push_back(place.rank);
       break;
     }
   }
-  FlightMismatch mismatch{.group = group.index, .sequence = *sequence};
-  for (const PlaceOfRank& place : group.places)
+  FlightMismatch mismatch{.group = group.group, .sequence = *sequence};
+  for (const FlightPlace& place : group.places)
     for (const FlightEntry& entry : place.position->entries)
-      if (compared(entry) && entry.sequence == *sequence && entry.created_us > 0 &&
+      if (is_compared(entry) && entry.sequence == *sequence && entry.created_us > 0 &&
           (mismatch.since_us == 0 || entry.created_us < mismatch.since_us))
         mismatch.since_us = entry.created_us;
   for (auto& [what, camp] : camps) mismatch.camps.push_back(std::move(camp));
@@ -263,16 +130,16 @@ bool alike(const FlightSignature& a, const FlightSignature& b) {
   return same(a.input_sizes, b.input_sizes) && same(a.input_dtypes, b.input_dtypes);
 }
 
-void add_peer_waits(const Flight& flight, const Group& group,
+void add_peer_waits(const Flight& flight, const FlightPlaces& group,
                     const std::map<int, std::size_t>& dump_of_rank,
                     std::vector<FlightPeerWait>& waits, std::vector<FlightPeerClash>& clashes) {
-  const std::vector<int>& members = flight.groups()[group.index].members;
+  const std::vector<int>& members = flight.groups()[group.group].members;
   // Sends and Recvs of a pair meet in order, so the waiting ones of both sides are counted against
   // each other.
   using Direction = std::tuple<int, int, bool>;  // rank, peer, sends
   std::map<Direction, std::vector<FlightPeerWait>> open;
   std::map<Direction, std::size_t> over;
-  for (const PlaceOfRank& place : group.places) {
+  for (const FlightPlace& place : group.places) {
     for (std::uint32_t i = 0; i < place.position->entries.size(); ++i) {
       const FlightEntry& entry = place.position->entries[i];
       if (!entry.point_to_point) continue;
@@ -283,13 +150,13 @@ void add_peer_waits(const Flight& flight, const Group& group,
         ++over[{place.rank, peer, call->sends}];
         continue;
       }
-      open[{place.rank, peer, call->sends}].push_back({group.index, place.rank, peer, call->sends,
+      open[{place.rank, peer, call->sends}].push_back({group.group, place.rank, peer, call->sends,
                                                        false, dump_of_rank.contains(peer),
                                                        place.dump, i});
     }
   }
   const auto signature_of = [&](const FlightPeerWait& wait) {
-    return flight.dumps()[wait.dump].position(group.index)->entries[wait.entry].signature;
+    return flight.dumps()[wait.dump].position(group.group)->entries[wait.entry].signature;
   };
   for (auto& [key, mine] : open) {
     const auto& [rank, peer, sends] = key;
@@ -305,7 +172,7 @@ void add_peer_waits(const Flight& flight, const Group& group,
       const std::uint32_t sent = signature_of(mine[i]);
       const std::uint32_t received = signature_of(theirs->second[i]);
       if (alike(flight.signature(sent), flight.signature(received))) continue;
-      clashes.push_back({group.index, rank, peer, sent, received});
+      clashes.push_back({group.group, rank, peer, sent, received});
       break;
     }
   }
@@ -313,24 +180,22 @@ void add_peer_waits(const Flight& flight, const Group& group,
 
 // With as many ranks on either side, neither is the odd one. Other groups of the same kind do the
 // same work, so they decide.
-void ask_like_groups(const Flight& flight, const std::vector<Group>& groups, Comparable& comparable,
-                     FlightMismatch& mismatch) {
+void ask_like_groups(const Flight& flight, const std::vector<FlightPlaces>& groups,
+                     FlightComparable& comparable, FlightMismatch& mismatch) {
   if (mismatch.camps.size() != 2 ||
       mismatch.camps[0].ranks.size() != mismatch.camps[1].ranks.size())
     return;
   const FlightGroup& own = flight.groups()[mismatch.group];
   if (own.description.empty() || own.description == "undefined") return;
   std::size_t votes[2] = {0, 0};
-  for (const Group& group : groups) {
-    const FlightGroup& other = flight.groups()[group.index];
-    if (group.index == mismatch.group || other.description != own.description ||
+  for (const FlightPlaces& group : groups) {
+    const FlightGroup& other = flight.groups()[group.group];
+    if (group.group == mismatch.group || other.description != own.description ||
         other.members.size() != own.members.size())
       continue;
-    for (const PlaceOfRank& place : group.places)
+    for (const FlightPlace& place : group.places)
       for (const FlightEntry& entry : place.position->entries) {
-        if (entry.role != FlightRole::collective || entry.point_to_point ||
-            entry.sequence != mismatch.sequence)
-          continue;
+        if (!is_compared(entry) || entry.sequence != mismatch.sequence) continue;
         for (std::size_t camp = 0; camp < 2; ++camp)
           if (comparable(entry.signature) == comparable(mismatch.camps[camp].signature))
             ++votes[camp];
@@ -358,14 +223,12 @@ bool FlightAlignment::stands_in(int rank, const FlightStall& stall) const {
 
 FlightAlignment align_flight(const Flight& flight) {
   const std::multimap<int, std::size_t> latest = flight.latest();
-  std::map<int, std::size_t> dump_of_rank;
-  for (const auto& [rank, dump] : latest)
-    if (rank >= 0 && flight.dumps()[dump].about.has_entries) dump_of_rank.emplace(rank, dump);
+  const std::map<int, std::size_t> dump_of_rank = dumps_with_entries(flight, latest);
 
   FlightAlignment alignment;
-  Comparable comparable(flight);
-  const std::vector<Group> groups = groups_of(flight, latest);
-  for (const Group& group : groups) {
+  FlightComparable comparable(flight);
+  const std::vector<FlightPlaces> groups = places_in_groups(flight, latest);
+  for (const FlightPlaces& group : groups) {
     if (group.places.empty()) continue;
     if (auto stall = stall_of(flight, group, dump_of_rank))
       alignment.stalls.push_back(*std::move(stall));

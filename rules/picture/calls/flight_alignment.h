@@ -8,19 +8,10 @@
 #include <optional>
 #include <vector>
 
+#include "rules/picture/calls/flight_groups.h"
 #include "rules/state/flight.h"
 
 namespace faultline {
-
-// How far a rank came with one operation of a group.
-enum class FlightStanding : std::uint8_t {
-  no_dump,      // or one that was not read; nothing is known of the rank
-  unknown,      // its dump does not reach so far, or does not say
-  not_entered,  // by its dump, it had not called the operation
-  entered,      // called, and no end was seen
-  started,      // entered, and its GPU began; known only with timing
-  finished,
-};
 
 struct FlightStall {
   struct Rank {

@@ -17,10 +17,6 @@ bool is_open(const FlightEntry& entry) {
   return entry.progress == FlightProgress::scheduled || entry.progress == FlightProgress::started;
 }
 
-bool is_collective(const FlightEntry& entry) {
-  return !entry.point_to_point && entry.role != FlightRole::batch_end;
-}
-
 class Waits {
  public:
   Waits(const Flight& flight, const std::map<int, std::size_t>& dump_of_rank,
