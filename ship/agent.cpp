@@ -16,6 +16,7 @@
 #include "ship/find_logs.h"
 #include "ship/followed_log.h"
 #include "ship/kernel_ring.h"
+#include "ship/log_files.h"
 #include "ship/log_holder.h"
 #include "ship/piped_log.h"
 
@@ -38,6 +39,8 @@ constexpr std::chrono::seconds kBetweenSaves{2};
 constexpr std::chrono::seconds kBetweenListsOfJobs{1};
 // How long a log waits for a process that has it open, and so tells its job.
 constexpr std::chrono::seconds kLongestForHolder{5};
+// How long a file that may be a part of a log waits for the log, which may be rotated just now.
+constexpr std::chrono::seconds kLongestForItsLog{2};
 // At the end, for what still waits.
 constexpr std::chrono::seconds kLongestFarewell{5};
 constexpr const char* kStdin = "-";
@@ -210,7 +213,9 @@ void ShipAgent::begin_log(const std::string& path) {
   if (!target) return;
   seen_.erase(path);
   // Older files may be those of an earlier job.
-  open_log(path, {.path = path, .target = *target}, 0, asks_holders && settings_.job.empty());
+  const bool only_current = asks_holders && settings_.job.empty();
+  open_log(path, {.path = path, .target = *target}, 0,
+           had_parts_of_their_own(path) || only_current);
   entries_[path].asks_holders = asks_holders;
   say(LogLevel::info, "ship",
       fmt::format("{}: to job {}{}", path, target->job,
@@ -231,6 +236,30 @@ void ShipAgent::go_on_with(const std::string& path, ReaderState saved) {
   entries_[path].asks_holders = settings_.follow && (settings_.job.empty() || settings_.rank < 0);
 }
 
+// Of nccl.log.1 without a nccl.log: it is a log of its own, such as rank.1, or the log is rotated
+// just now.
+bool ShipAgent::waits_for_its_log(const std::string& path) {
+  const std::string name = fs::path(path).filename().string();
+  if (!settings_.follow || log_name_of(name) == name) return false;
+  const Clock::time_point now = Clock::now();
+  return now - seen_.emplace(path, now).first->second < kLongestForItsLog;
+}
+
+// Files of names such as nccl.log.1 were logs of their own until this log came. What is in them was
+// sent as theirs, and the files that will have their names are parts of this one.
+bool ShipAgent::had_parts_of_their_own(const std::string& path) {
+  bool any = false;
+  for (auto& [other, entry] : entries_) {
+    const fs::path name(other);
+    if (other == path || entry.log == nullptr ||
+        name.parent_path() / log_name_of(name.filename().string()) != path)
+      continue;
+    entry.log->keep_to_open_files();
+    any = true;
+  }
+  return any;
+}
+
 void ShipAgent::find() {
   found_at_ = Clock::now();
   std::set<std::string> known;
@@ -247,9 +276,10 @@ void ShipAgent::find() {
     }
     if (auto known_before = saved_.extract(path))
       go_on_with(path, std::move(known_before.mapped()));
-    else
+    else if (!waits_for_its_log(path))
       begin_log(path);
   }
+  std::erase_if(seen_, [&](const auto& seen) { return !found.logs.contains(seen.first); });
   watch_.watch(found.folders);
 }
 
@@ -421,6 +451,7 @@ bool ShipAgent::take_from(const std::string& path, Entry& entry) {
   pass_on(entry);  // or it would hold up other logs while it is refused itself
   if (!spool_.has_room(entry.reader->target())) {
     if (entry.pipe != nullptr) thrown_away_ += entry.pipe->throw_away();
+    if (entry.log != nullptr) entry.log->look_on();
     return false;
   }
   if (held_bytes_ >= kMostHeld) return false;

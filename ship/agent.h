@@ -69,6 +69,8 @@ class ShipAgent {
   };
 
   void find();
+  bool waits_for_its_log(const std::string& path);
+  bool had_parts_of_their_own(const std::string& path);
   void begin_log(const std::string& path);
   void go_on_with(const std::string& path, ReaderState saved);
   void open_log(const std::string& path, ReaderState saved, std::uint64_t start, bool only_current);
@@ -104,9 +106,10 @@ class ShipAgent {
   std::unique_ptr<WantedLoop> wanted_loop_;
   FolderWatch watch_;
   std::atomic<bool> stopped_ = false;
-  std::map<std::string, Entry> entries_;           // by path
-  std::map<std::string, ReaderState> saved_;       // of logs that are not open, by path
-  std::map<std::string, Clock::time_point> seen_;  // logs that wait for a process to hold them
+  std::map<std::string, Entry> entries_;      // by path
+  std::map<std::string, ReaderState> saved_;  // of logs that are not open, by path
+  // Logs that wait for a process to hold them, or to be found a part of another.
+  std::map<std::string, Clock::time_point> seen_;
   std::optional<LogHolders> holders_;
   Clock::time_point holders_at_{};
   Clock::time_point round_began_{};

@@ -11,9 +11,7 @@ namespace {
 
 // Fewer bytes wait for more, so that a busy log does not come in a thousand pieces.
 constexpr std::size_t kWorthTaking = std::size_t{256} << 10;
-constexpr std::chrono::milliseconds kMostWaiting{500};
-// A copy may not be there at once, or is just being packed.
-constexpr int kMostTries = 10;
+constexpr std::chrono::milliseconds kMostWaiting{1000};
 constexpr std::size_t kMostParts = 64;
 constexpr std::uint64_t kMostUnpacked = std::uint64_t{8} << 30;
 
@@ -41,7 +39,7 @@ void FollowedLog::begin() {
     if (resume(marks[i], 0)) return put_in_line(next_);
   }
   saved_.parts = marks;
-  push_newer(files_of_log(saved_.path));
+  push_newer(files_of_log(saved_.path), saved_.looked_at);
 }
 
 // Oldest first: a part may have grown after the one behind it was taken up. The last may have been
@@ -218,11 +216,11 @@ bool FollowedLog::is_copy_of_current(const std::vector<LogFile>& files, std::siz
   return whole.read >= PartMark::kTail && reopen(*its_name, whole, whole.read).has_value();
 }
 
-// Those that changed after the log was looked at last.
-void FollowedLog::push_newer(const std::vector<LogFile>& files) {
+// Those that changed since then, in seconds of the system's clock.
+void FollowedLog::push_newer(const std::vector<LogFile>& files, double since) {
   for (std::size_t i = 0; i < files.size(); ++i)
-    if ((files[i].is_current || files[i].changed_at > saved_.looked_at) &&
-        !is_copy_of_current(files, i) && !is_known(files[i]))
+    if ((files[i].is_current || files[i].changed_at >= since) && !is_copy_of_current(files, i) &&
+        !is_known(files[i]))
       push(files[i]);
 }
 
@@ -231,12 +229,14 @@ void FollowedLog::look() {
   const Clock::time_point now = Clock::now();
   if (now - looked_at_ < settings_.between_looks) return;
   looked_at_ = now;
+  if (keeps_to_open_files_) return;
   struct stat status{};
   const bool is_there = stat(saved_.path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
   is_there_ = is_there;
   const FileId id{status.st_dev, status.st_ino};
   if (is_there && parts_.empty()) {
-    if (!last_ || !resume(*last_, last_->read)) push_newer(files_of_log(saved_.path));
+    if (!last_ || !resume(*last_, last_->read))
+      push_newer(files_of_log(saved_.path), saved_.looked_at);
   } else if (is_there && id != current_) {
     const std::vector<LogFile> files = files_of_log(saved_.path);
     const auto before =
@@ -244,7 +244,7 @@ void FollowedLog::look() {
     if (before != files.end())
       push_after(files, static_cast<std::size_t>(before - files.begin()) + 1);
     else if (!goes_on_in_replacement(files))
-      push_newer(files);
+      push_newer(files, saved_.looked_at);
   }
   if (is_there) saved_.looked_at = system_seconds();
 }
@@ -285,11 +285,13 @@ void FollowedLog::recover() {
   if (find_file(files_of_log(saved_.path), front.mark(), front.position() - front.begin(), copy)) {
     parts_.front() = std::move(*copy);
     parts_changed_ = true;
-    tries_ = 0;
+    recovers_since_.reset();
     return;
   }
-  if (++tries_ < kMostTries) return;
-  tries_ = 0;
+  const Clock::time_point now = Clock::now();
+  if (!recovers_since_) recovers_since_ = now;
+  if (now - *recovers_since_ < settings_.for_copy) return;
+  recovers_since_.reset();
   note_gap();
   leave_front();
 }
@@ -299,25 +301,62 @@ void FollowedLog::recover() {
 void FollowedLog::leave_front() {
   last_ = parts_.front().mark();
   next_ = parts_.front().position();
+  const double read_as_of = parts_.front().read_as_of();
   saved_.parts.push_back(*last_);
   if (saved_.parts.size() > kMostParts) saved_.parts.erase(saved_.parts.begin());
   parts_.pop_front();
   parts_changed_ = true;
   rests_since_ = {};
+  if (keeps_to_open_files_) return put_in_line(next_);
   const std::vector<LogFile> files = files_of_log(saved_.path);
   std::optional<LogPart> left;
   const std::optional<std::size_t> index = find_file(files, *last_, last_->read, left);
+  // With none open, one that is packed is opened if its turn has come.
+  std::deque<LogPart> held = std::exchange(parts_, {});
   if (index) {
-    std::deque<LogPart> held = std::exchange(parts_, {});
     // A copy may hold more than what it is a copy of.
     if (left->available() > 0) parts_.push_front(std::move(*left));
     const std::size_t place = parts_.size();
     push_after(files, *index + 1);
     put_back(std::move(held), place, std::span(files).subspan(*index + 1));
   } else {
-    push_newer(files);
+    // It is gone. What came after it was written after it.
+    push_newer(files, read_as_of);
+    put_back(std::move(held), 0, files);
   }
   put_in_line(next_);
+  note_lost(files);
+}
+
+void FollowedLog::look_on() {
+  const Clock::time_point now = Clock::now();
+  if (keeps_to_open_files_ || now - looked_at_ < settings_.between_looks) return;
+  looked_at_ = now;
+  unread_.look(saved_.path, parts_);
+}
+
+// Of the files that came while nothing could be taken, some may have been deleted by now.
+void FollowedLog::note_lost(const std::vector<LogFile>& files) {
+  using Place = UnreadFiles::Place;
+  const auto place_of = [&](const PartMark& mark) {
+    const bool is_read = std::ranges::any_of(saved_.parts, [&](const PartMark& left) {
+      return left.head == mark.head && left.read >= mark.read;
+    });
+    if (is_read) return Place::read;
+    const bool is_there =
+        std::ranges::any_of(
+            parts_, [&](const LogPart& part) { return part.mark_of_file().head == mark.head; }) ||
+        std::ranges::any_of(files, [&](const LogFile& file) {
+          return file.packed ? begins_with(file, mark.head)
+                             : LogPart::reopen(file.file.again(), mark, mark.read).has_value();
+        });
+    return is_there ? Place::there : Place::nowhere;
+  };
+  const UnreadFiles::Lost lost = unread_.take_lost(place_of);
+  if (lost.files > 0)
+    remark(fmt::format(
+        "{} bytes in {} files, which were rotated away before they could be taken, are lost",
+        lost.bytes, lost.files));
 }
 
 // Puts parts that were open, and are deleted now, among those that were found, in their order.
@@ -373,6 +412,7 @@ bool FollowedLog::begins_current_file() const {
 }
 
 std::optional<StreamPiece> FollowedLog::take(std::size_t most, bool hurry) {
+  unread_.end_looking();
   look();
   const Clock::time_point now = Clock::now();
   if (begins_current_file()) look_before_current();
@@ -393,7 +433,7 @@ std::optional<StreamPiece> FollowedLog::take(std::size_t most, bool hurry) {
     }
     if (found == LogPart::Found::rewritten) {
       recover();
-      if (tries_ > 0) return std::nullopt;
+      if (recovers_since_) return std::nullopt;
     } else {
       if (!is_finished(front)) return std::nullopt;
       leave_front();

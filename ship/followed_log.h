@@ -11,6 +11,7 @@
 #include "ship/log_files.h"
 #include "ship/log_part.h"
 #include "ship/log_reader.h"
+#include "ship/unread_files.h"
 
 namespace faultline {
 
@@ -21,6 +22,9 @@ struct FollowSettings {
   double not_before = 0;
   // A program may write to a file for a while after it was renamed.
   std::chrono::milliseconds rest{2000};
+  // A copy of a file that was truncated may not be there at once, or is just being packed.
+  // Meanwhile the new file is not read, and may be truncated itself.
+  std::chrono::milliseconds for_copy{1000};
   bool only_current = false;  // of a log that was never read: not its older files
   std::chrono::milliseconds between_looks{200};
 };
@@ -41,6 +45,12 @@ class FollowedLog : public LogReader {
   bool must_be_saved() override;
   ReaderState saved() const override;
   const LogTarget& target() const override { return saved_.target; }
+
+  // Nothing can be taken for now. Looks which files come meanwhile, so that those that are deleted
+  // before they can be read are told of.
+  void look_on();
+  // Another log has the files that come from now on: goes on with what is open, to its end.
+  void keep_to_open_files() { keeps_to_open_files_ = true; }
 
   // What comes next is the beginning of the file that has the log's name now.
   bool begins_current_file() const;
@@ -64,12 +74,13 @@ class FollowedLog : public LogReader {
   bool is_copy_of_current(const std::vector<LogFile>& files, std::size_t index);
   void push(const LogFile& file);
   void push_after(const std::vector<LogFile>& files, std::size_t index);
-  void push_newer(const std::vector<LogFile>& files);
+  void push_newer(const std::vector<LogFile>& files, double since);
   void look_before_current();
   void recover();
   void leave_front();
   void put_back(std::deque<LogPart> held, std::size_t place, std::span<const LogFile> files);
   void note_gap();
+  void note_lost(const std::vector<LogFile>& files);
   std::uint64_t stream_end() const;
 
   ReaderState saved_;
@@ -80,8 +91,11 @@ class FollowedLog : public LogReader {
   std::uint64_t next_ = 0;        // where the stream goes on if no part is open
   bool torn_ = false;             // a line was cut by a gap
   bool parts_changed_ = true;
-  int tries_ = 0;  // how often the rest of a file that was written anew was looked for
+  // The front was written anew, and its rest is looked for.
+  std::optional<Clock::time_point> recovers_since_;
   bool is_there_ = false;
+  bool keeps_to_open_files_ = false;
+  UnreadFiles unread_;
   Clock::time_point taken_at_{};
   Clock::time_point rests_since_{};             // the front: nothing was written to it
   std::map<std::uint64_t, double> unreadable_;  // inodes, and the times of their change

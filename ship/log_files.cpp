@@ -231,7 +231,12 @@ OpenDescriptor unpack(const LogFile& packed, const std::string& folder, std::uin
   if (fstatvfs(into.get(), &disk) != 0) return OpenDescriptor();
   IntoDescriptor visitor(into.get(),
                          std::min<std::uint64_t>(most, disk.f_bavail * disk.f_frsize / 2));
-  return unpack_into(visitor, packed) && visitor.ok() ? std::move(into) : OpenDescriptor();
+  if (!unpack_into(visitor, packed) || !visitor.ok()) return OpenDescriptor();
+  struct stat status{};
+  if (fstat(packed.file.get(), &status) != 0) return OpenDescriptor();
+  const timespec times[] = {status.st_atim, status.st_mtim};
+  if (futimens(into.get(), times) != 0) return OpenDescriptor();
+  return into;
 }
 
 }  // namespace faultline

@@ -30,8 +30,9 @@ std::vector<LogFile> files_of_log(const std::string& path);
 // Whether the content of a packed file begins with the bytes of the mark.
 bool begins_with(const LogFile& packed, const BytesMark& head);
 
-// The content of a packed file, as a file that has no name. A descriptor that is not ok(): it
-// cannot be unpacked, or is larger than `most`. `folder`: where there is room.
+// The content of a packed file, as a file that has no name, and the time of the packed one. A
+// descriptor that is not ok(): it cannot be unpacked, or is larger than `most`. `folder`: where
+// there is room.
 OpenDescriptor unpack(const LogFile& packed, const std::string& folder, std::uint64_t most);
 
 }  // namespace faultline

@@ -33,6 +33,10 @@ struct stat status_of(int descriptor) {
   return status;
 }
 
+double seconds_of(const timespec& time) {
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+}
+
 }  // namespace
 
 BytesMark mark_of(std::string_view bytes) {
@@ -56,6 +60,7 @@ OpenDescriptor OpenDescriptor::again() const {
 LogPart::LogPart(OpenDescriptor file) : file_(std::move(file)) {
   const struct stat status = status_of(file_.get());
   id_ = {status.st_dev, status.st_ino};
+  read_as_of_ = status.st_mtim;
 }
 
 std::optional<LogPart> LogPart::open(OpenDescriptor file, std::uint64_t begin) {
@@ -121,6 +126,7 @@ LogPart::Found LogPart::take(std::size_t most, std::string& bytes) {
   // Looked at after reading: what is truncated and filled again in between would else pass for its
   // continuation.
   if (!holds_what_was_read()) return Found::rewritten;
+  read_as_of_ = status.st_mtim;
   if (more.empty()) return Found::end;
   if (head_.size() < PartMark::kHead) head_ = read_at(file_.get(), hole_, PartMark::kHead);
   read_ += more.size();
@@ -168,10 +174,9 @@ std::uint64_t LogPart::available() const {
 
 bool LogPart::is_deleted() const { return status_of(file_.get()).st_nlink == 0; }
 
-double LogPart::changed_at() const {
-  const timespec time = status_of(file_.get()).st_mtim;
-  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
-}
+double LogPart::changed_at() const { return seconds_of(status_of(file_.get()).st_mtim); }
+
+double LogPart::read_as_of() const { return seconds_of(read_as_of_); }
 
 PartMark LogPart::mark() const {
   if (known_by_.read > read_) {

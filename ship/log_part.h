@@ -65,6 +65,8 @@ class LogPart {
   bool is_deleted() const;
   // Of its last change, in seconds of the system's clock.
   double changed_at() const;
+  // The same of what was read, also if it was written anew since.
+  double read_as_of() const;
 
   PartMark mark() const;
   const FileId& id() const { return id_; }
@@ -87,7 +89,8 @@ class LogPart {
   // An earlier reader may have read further: what it knew tells the file from more others.
   PartMark known_by_;
   bool is_copy_ = false;
-  timespec looked_at_{};  // the file's time of change when it was at its end
+  timespec looked_at_{};   // the file's time of change when it was at its end
+  timespec read_as_of_{};  // and when it was read last
   std::string head_;
   std::string tail_;
 };

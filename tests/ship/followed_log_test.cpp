@@ -15,6 +15,7 @@
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "workshop.h"
 
@@ -172,6 +173,7 @@ class Follower {
     log_.emplace(place_, place_.acknowledged,
                  FollowSettings{.folder = folder_.string(),
                                 .rest = rest_,
+                                .for_copy = std::chrono::milliseconds{0},
                                 .between_looks = std::chrono::milliseconds{0}});
   }
 
@@ -304,6 +306,47 @@ TEST_F(FollowedLogs, SayThatLinesAreGoneAndGoOnBehindAWholeLine) {
   follower.read();
   EXPECT_THAT(follower.log().take_remarks(), testing::ElementsAre(testing::HasSubstr("is lost")));
   EXPECT_EQ(follower.stream(), before + "\n" + written.all().substr(size));
+}
+
+// The agent may not take anything for long, because enough waits for the server.
+TEST_F(FollowedLogs, GoOnWithWhatIsLeftOfFilesThatWereRotatedUnreadAndTellWhatIsGone) {
+  for (const bool copies : {false, true})
+    for (const bool packed : {false, true}) {
+      SCOPED_TRACE(fmt::format("copies {}, packed {}", copies, packed));
+      const fs::path folder = workshop.folder() / fmt::format("{}{}", copies, packed);
+      fs::create_directories(folder);
+      WrittenLog log(folder);
+      Follower follower(log.path(), workshop.folder());
+      log.write(10);
+      follower.read();
+      const std::size_t read = log.all().size();
+      std::vector<std::size_t> ends;  // of what was rotated
+      const auto rotate = [&] {
+        log.write(10);
+        follower.log().look_on();
+        ends.push_back(log.all().size());
+        copies ? log.copy_and_truncate(packed) : log.rename(packed);
+        follower.log().look_on();
+      };
+      for (int i = 0; i < 8; ++i) rotate();
+      log.forget_old();
+      log.write(10);
+      follower.read();
+      // What was open is read to its end, although it is deleted.
+      const std::size_t first = copies ? read : ends.front();
+      const std::size_t gone = ends[4] - first;
+      EXPECT_EQ(follower.stream(), log.all().substr(0, first) + log.all().substr(ends[4]));
+      const std::vector<std::string> remarks = follower.log().take_remarks();
+      ASSERT_FALSE(remarks.empty());
+      EXPECT_EQ(remarks.back(), fmt::format("{} bytes in {} files, which were rotated away before "
+                                            "they could be taken, are lost",
+                                            gone, copies ? 5 : 4));
+      log.rename(packed);
+      log.write(10);
+      follower.read();
+      EXPECT_TRUE(follower.stream().ends_with(log.all().substr(ends[4])));
+      EXPECT_THAT(follower.log().take_remarks(), testing::IsEmpty());
+    }
 }
 
 TEST_F(FollowedLogs, PassTheHoleThatAProgramLeavesThatDoesNotAppend) {

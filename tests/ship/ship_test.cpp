@@ -347,6 +347,28 @@ TEST_F(Ship, FollowsEachLineOnceThroughRotationKillsAndAbsence) {
   EXPECT_EQ(agent->stop(), 0);
 }
 
+// Between the renaming of a log and its first new line there is only nccl.log.1.
+TEST_F(Ship, SendsALogThatIsRotatedWhileItIsFoundOnce) {
+  append("at_once.log.1", calls(0, 100));
+  append("later.log.1", calls(0, 100));
+  follow({"--job", "llama", logs.string()});
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  append("at_once.log", calls(100, 200));
+  const std::uint64_t all = calls(0, 200).size();
+  EXPECT_TRUE(has("llama", "gpu-7" + path("at_once.log"), all)) << messages();
+  // It was a log of its own for long.
+  const std::uint64_t half = calls(0, 100).size();
+  EXPECT_TRUE(has("llama", "gpu-7" + path("later.log.1"), half)) << messages();
+  append("later.log", calls(100, 200));
+  EXPECT_TRUE(has("llama", "gpu-7" + path("later.log"), all - half)) << messages();
+  fs::rename(path("later.log.1"), path("later.log.2"));
+  fs::rename(path("later.log"), path("later.log.1"));
+  append("later.log", calls(200, 300));
+  EXPECT_TRUE(has("llama", "gpu-7" + path("later.log"), calls(100, 300).size())) << messages();
+  EXPECT_EQ(held("llama")["gpu-7" + path("later.log.1")].bytes, half);
+  EXPECT_EQ(held("llama").size(), 3U);
+}
+
 // A database that was restored from a backup, or a job that was deleted.
 TEST_F(Ship, SendsAgainWhatAServerLost) {
   append("a.log", calls(0, 1000));
