@@ -21,6 +21,7 @@ namespace {
 constexpr std::chrono::milliseconds kLongestForOurselves{500};
 constexpr std::chrono::milliseconds kLook{200};
 constexpr std::chrono::seconds kBeforeNextAttempt{1};
+constexpr int kMostWaits = 5;
 constexpr std::chrono::minutes kBetweenComplaints{1};
 
 }  // namespace
@@ -86,7 +87,8 @@ asio::awaitable<void> BatchStore::begin(Rest& rest) {
 
 asio::awaitable<void> BatchStore::try_to_begin(Rest& rest) {
   if (const auto why = co_await prepare_job_of_door(rest.destination->job, services_, threads_)) {
-    if (why->status == 503)
+    // One job must not keep the messages of the others waiting for long.
+    if (why->status == 503 && ++rest.waits < kMostWaits)
       complain(why->detail);
     else
       lose(rest, SyslogLoss::refused);

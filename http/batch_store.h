@@ -41,6 +41,7 @@ class BatchStore {
     const Destination* destination = nullptr;
     std::string_view lines;
     std::uint64_t messages = 0;
+    int waits = 0;  // for a job that is set aside for a moment
     // Of the attempt under way.
     std::shared_ptr<CommitTracker> tracker;
     std::shared_ptr<SourceLease> lease;

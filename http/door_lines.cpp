@@ -41,6 +41,7 @@ DoorLinesTaken take_door_lines(Source source, BodyStart start, std::string_view 
     taken.too_heavy = stream.too_heavy();
     taken.lease_lost = stream.lease_lost();
     taken.next_offset = stream.next_offset();
+    taken.push = stream.take_push();
     services.metrics.count_duplicates(stream.receipt().duplicate_bytes);
   } catch (const StoreError&) {
     taken.problem = store_problem(std::current_exception());

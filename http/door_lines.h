@@ -32,6 +32,7 @@ struct DoorLinesTaken {
   bool too_heavy = false;          // likewise: their events weigh more than they may
   std::uint64_t weight = 0;
   std::uint64_t next_offset = 0;
+  std::optional<UnansweredPushes::Push> push;  // of lines that are appended
 };
 
 // Hands whole lines to the store, and does not wait for the disk: `tracker` tells. Blocks its

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "doors/source_lines.h"
 #include "http/connection.h"
@@ -108,14 +110,16 @@ class Push {
     if (!problem && tracker_->failure()) problem = store_problem(tracker_->failure());
     // A conflict is ours to solve: senders drop a body that is answered so.
     if (problem && problem->status == 409) problem->status = 503;
+    if (!problem) problem = std::exchange(later_, std::nullopt);
     co_await judge_jobs_of_door(pushed_.jobs, services_, exchange_.threads);
     if (problem) co_return failed(std::move(*problem));
-    for (const auto& push : begun_) services_.jobs.unanswered_pushes().stored(push);
     for (std::size_t at = 0; pushed_.refused > 0 && at < lines.source_of_message().size(); ++at) {
       const std::uint32_t source = lines.source_of_message()[at];
       if (source == SourceLines::kNoSource || refused_sources_.contains(source))
         pushed_.refused_at.push_back(at);
     }
+    // Last, so that they count as refused if there is no memory for any of this.
+    for (UnansweredPushes::Push& push : begun_) push.stored();
     co_return std::move(pushed_);
   }
 
@@ -142,7 +146,11 @@ class Push {
                                                const SourceLines::Lines& lines) {
     const std::string& job = destination.job;
     if (auto why = co_await objection_to(job)) {
-      if (why->status == 503) co_return why;
+      if (why->status == 503) {
+        // The other jobs need not wait: what is stored of them is known when the body comes again.
+        later_ = std::move(why);
+        co_return std::nullopt;
+      }
       refuse(lines.messages, why->status, why->detail);
       refused_sources_.insert(lines.number);
       co_return std::nullopt;
@@ -160,13 +168,13 @@ class Push {
     while (tracker_->in_flight() > 0 && services_.jobs.is_congested())
       co_await exchange_.connection.pause(steady_now() + kPause);
     DoorLinesTaken taken;
-    begun_.push_back(services_.jobs.unanswered_pushes().begin(job, source.name));
-    const BodyStart start{.appends = true, .after_refused = begun_.back().after_another};
+    const BodyStart start{.appends = true};
     auto store = [&] {
       taken = take_door_lines(std::move(source), start, lines.text, most_weight_of(sent_) - weight_,
                               std::move(lease), tracker_, services_);
     };
     co_await offload(exchange_.threads.parsing(), store);
+    if (taken.push) begun_.push_back(*std::move(taken.push));
     weight_ += taken.weight;
     if (taken.too_heavy) co_return tells_too_much(sent_, weight_);
     if (taken.lease_lost) co_return taken_by_another(destination.source);
@@ -189,7 +197,8 @@ class Push {
   std::size_t sent_ = 0;      // bytes of the body, as they came
   std::uint64_t weight_ = 0;  // of the events in it
   std::set<std::uint32_t> refused_sources_;
-  std::vector<UnansweredPushes::Begun> begun_;
+  std::vector<UnansweredPushes::Push> begun_;
+  std::optional<Problem> later_;  // why a part of the body has to come again
   Pushed pushed_;
 };
 

@@ -68,8 +68,8 @@ FileStream::FileStream(Source source, BodyStart start, Store& store, LiveJobs& j
   if (start_.appends) {
     recent_.emplace(static_cast<std::uint64_t>(jobs.begun().time_since_epoch().count()),
                     position_.recent);
-    if (start_.after_refused) recent_->expect_again();
     recent_->begin_body(position_.offset);
+    push_.emplace(jobs.unanswered_pushes().begin(source_.job, source_.name, position_.offset));
   }
   if (start_.offset) {
     skip_ = position_.offset - std::min(position_.offset, *start_.offset);
@@ -124,17 +124,20 @@ void FileStream::feed(std::string_view bytes) {
 }
 
 // How much of a body that was pushed is held. Bodies may begin alike, so a part of one is held only
-// if it is what was stored last, and its sender was not told so.
+// if it is what was stored last, and no sender was told so.
 std::size_t FileStream::pushed_before(std::string_view body) {
   if (const std::size_t lines = recent_->known_bytes(body); lines > 0) return lines;
+  const bool was_refused = push_->follows_a_part();
   // Programs print the same line again.
   const bool is_one_line = body.find('\n') + 1 == body.size();
-  if (!filter_ || is_one_line) return 0;
+  if (!filter_ || (is_one_line && !was_refused)) return 0;
   filter_->feed(body);
   filter_->finish();
   const auto known = static_cast<std::size_t>(filter_->duplicate_bytes());
-  const bool goes_on = recent_->may_come_again() && filter_->continues_source();
-  return known == body.size() || goes_on ? known : 0;
+  const bool goes_on =
+      (was_refused || recent_->is_of_earlier_server()) && filter_->continues_source();
+  const bool is_held = known == body.size() && !is_one_line;
+  return is_held || goes_on ? known : 0;
 }
 
 Result<void> FileStream::take_block(std::string_view block) {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "ingest/block_reader.h"
@@ -16,6 +17,7 @@
 #include "service/live_jobs.h"
 #include "service/recent_lines.h"
 #include "service/resend_filter.h"
+#include "service/unanswered_pushes.h"
 
 namespace faultline {
 
@@ -44,8 +46,6 @@ struct BodyStart {
   // in whole lines. They count as sent again if the body is one of the last kComparedBodies, or by
   // RecentLines. Feed the body as one piece.
   bool appends = false;
-  // The body before it was refused, so this may be the same, and a part of it is stored.
-  bool after_refused = false;
   // It brings blocks that the sender's reader made, and no bytes of the log.
   bool is_read = false;
   // These blocks are taken even if that reader remembers other lines than the server holds: the
@@ -96,6 +96,8 @@ class FileStream {
   bool lease_lost() const { return lease_->lost(); }
   std::uint64_t next_offset() const { return position_.offset; }
   FileReceipt receipt() const;
+  // For whoever tells the sender of an appended body that it is stored.
+  std::optional<UnansweredPushes::Push> take_push() { return std::exchange(push_, std::nullopt); }
 
  private:
   std::size_t pushed_before(std::string_view body);
@@ -118,7 +120,8 @@ class FileStream {
   SourcePosition position_;
   std::uint64_t skip_ = 0;  // bytes of the body that the sender's offset says are held
   std::optional<ResendFilter> filter_;
-  std::optional<RecentLines> recent_;  // of a source that is appended to
+  std::optional<RecentLines> recent_;           // of a source that is appended to
+  std::optional<UnansweredPushes::Push> push_;  // likewise
   std::optional<BlockReader> blocks_;
   std::optional<std::string>
       held_block_;         // whether it is the last is known only when the next comes

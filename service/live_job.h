@@ -54,7 +54,7 @@ struct LiveJobs::Job {
   std::mutex set_aside_mutex;
   std::string set_aside;                   // why; empty: it is not
   std::optional<SteadyTime> read_anew_at;  // the failure may be over then
-  bool is_set_aside_for_now = false;       // all of it is stored, and will be read at once
+  bool is_set_aside_for_now = false;       // for lack of memory; it is read again
 
   std::mutex cache_mutex;  // also keeps several callers from computing the same diagnosis
   std::shared_ptr<const Diagnosis> cached;

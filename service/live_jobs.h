@@ -145,7 +145,7 @@ class LiveJobs {
   std::optional<std::string> set_aside(std::string_view job);
   struct SetAside {
     std::string why;
-    bool for_now = false;  // it will be read again at once, which is likely to succeed
+    bool for_now = false;  // memory lacked; the job is read again
   };
   // The same, without reading the job. Of a job that is not in memory nothing is known.
   std::optional<SetAside> known_as_set_aside(std::string_view job) const;

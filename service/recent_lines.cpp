@@ -49,7 +49,7 @@ RecentLines::RecentLines(std::uint64_t server, std::string_view saved)
 }
 
 std::size_t RecentLines::known_bytes(std::string_view body) const {
-  if (!may_come_again()) return 0;
+  if (!is_of_earlier_server()) return 0;
   // Where in lines_ the body may begin; of these, where it still matches.
   std::vector<std::size_t> places;
   std::size_t known = 0;

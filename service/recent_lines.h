@@ -1,10 +1,9 @@
 // RecentLines: recognises lines that a shipper pushes again because the server ended before it
-// answered, or refused the body and had stored a part. The shipper may cut them into other bodies
-// than before: rsyslog sends a batch that failed line by line.
+// answered. The shipper may cut them into other bodies than before: rsyslog sends a batch that
+// failed line by line.
 //
 // Programs write equal lines with equal times at any time, so a line alone proves nothing. Lines
-// count as sent again only as long as nothing new has come since the server started, or since it
-// refused a body.
+// count as sent again only as long as nothing new has come since the server started.
 #pragma once
 
 #include <cstddef>
@@ -26,9 +25,8 @@ class RecentLines {
   // known.
   explicit RecentLines(std::uint64_t server, std::string_view saved = {});
 
-  // The last body was refused.
-  void expect_again() { expects_again_ = true; }
-  bool may_come_again() const { return expects_again_ || added_by_ != server_; }
+  // Nothing new has come to this server yet.
+  bool is_of_earlier_server() const { return added_by_ != server_; }
 
   // How many bytes at the beginning of the body were pushed before. They are whole lines, and
   // either all of the body, or all that is remembered from some line on.
@@ -51,7 +49,6 @@ class RecentLines {
   };
 
   std::uint64_t server_;
-  bool expects_again_ = false;
   std::uint64_t added_by_ = 0;  // the server to which the last line came
   std::deque<Line> lines_;      // stored
   std::deque<Line> waiting_;

@@ -10,13 +10,15 @@
 namespace faultline {
 namespace {
 
+int primary(int code) { return code == SQLITE_IOERR_NOMEM ? SQLITE_NOMEM : code & 0xff; }
+
 [[noreturn]] void fail(sqlite3* handle, int code) {
   const std::string complaint = take_complaint_about_files();
-  if ((code & 0xff) == SQLITE_IOERR && !complaint.empty())
-    throw SqliteError(complaint, code & 0xff);
+  if (primary(code) == SQLITE_IOERR && !complaint.empty())
+    throw SqliteError(complaint, primary(code));
   throw SqliteError(
       fmt::format("{}: {}", sqlite3_db_filename(handle, "main"), sqlite3_errmsg(handle)),
-      code & 0xff);
+      primary(code));
 }
 
 }  // namespace
@@ -99,7 +101,7 @@ Database::Database(const std::filesystem::path& file, Access access) : file_(fil
       sqlite3_open_v2(file.c_str(), &handle, flags | SQLITE_OPEN_NOMUTEX, guarded_files());
   handle_.reset(handle);  // even a failed open must be closed
   if (code != SQLITE_OK)
-    throw SqliteError(fmt::format("{}: {}", file.string(), sqlite3_errstr(code)), code & 0xff);
+    throw SqliteError(fmt::format("{}: {}", file.string(), sqlite3_errstr(code)), primary(code));
   sqlite3_extended_result_codes(handle, 1);
   if (access == Access::read_write) keep_checksums_of_pages(handle);
   // Only a person with a shell can hold a lock against us; that is worth a wait, but not a long

@@ -55,7 +55,11 @@ struct Shown {
   std::optional<std::uint64_t> next;  // where more of it begins
 };
 
-Shown shown_of(Positions known, const OperationsAsked& asked) {
+Shown shown_of(Positions known, OperationsAsked asked, std::size_t members) {
+  // Each member may have called something else at each position.
+  constexpr std::size_t kMostCalls = 2'000'000;
+  asked.limit = std::min<std::size_t>(
+      asked.limit, std::max<std::size_t>(kMostCalls / std::max<std::size_t>(members, 1), 1));
   if (known.size() == 0) return {.positions = {.from = known.from, .to = known.from}, .next = {}};
   const std::uint64_t end = std::min(known.to - 1, asked.to.value_or(UINT64_MAX)) + 1;
   const std::uint64_t latest = end - std::min<std::uint64_t>(end, asked.limit);
@@ -148,7 +152,7 @@ class Operations {
                         .doubts = doubts_of(alignment, communicator)};
     // Those of an alignment count from 0.
     const Positions known{.from = 1, .to = alignment.furthest + 1};
-    const Shown page = shown_of(known, asked_);
+    const Shown page = shown_of(known, asked_, static_cast<std::size_t>(told.members_seen));
     const Positions& shown = page.positions;
     tell_range(known, page, told);
     if (alignment.divergence) told.diverged_at = alignment.divergence->position + 1;
@@ -204,7 +208,7 @@ class Operations {
         .doubts = {"Flight Recorder dumps hold the last calls of each rank. What came before them "
                    "is not known."}};
     const Positions known = recorded_positions(group);
-    const Shown page = shown_of(known, asked_);
+    const Shown page = shown_of(known, asked_, static_cast<std::size_t>(told.members_seen));
     const Positions& shown = page.positions;
     tell_range(known, page, told);
     for (const FlightMismatch& mismatch : align_flight(flight).mismatches)

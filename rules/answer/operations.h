@@ -61,7 +61,6 @@ struct OperationsView {
   // The positions of which something is known; none if nothing is.
   std::optional<std::uint64_t> first_known;
   std::optional<std::uint64_t> last_known;
-  std::optional<std::uint64_t> slowest;  // the last that all comparable ranks reached; 0: none
   std::optional<std::uint64_t>
       diverged_at;  // by the diagnosis, the first call that ranks differ in
   int attempt = 1;

@@ -50,13 +50,6 @@ TEST(RecentLines, FindsTheRightOneOfEqualLines) {
   EXPECT_EQ(lines.known_bytes("a\na\na\n"), 0U);
 }
 
-TEST(RecentLines, KnowsLinesOfTheSameServerOnlyIfTheirBodyWasRefused) {
-  RecentLines lines(kFirstServer, after({"a\nb\n"}));
-  EXPECT_EQ(lines.known_bytes("a\nb\nc\n"), 0U);
-  lines.expect_again();
-  EXPECT_EQ(lines.known_bytes("a\nb\nc\n"), 4U);
-}
-
 // A line whose block is not stored would be lost if it were known.
 TEST(RecentLines, DoesNotKnowLinesBehindTheStoredOffset) {
   RecentLines writer(kFirstServer);
