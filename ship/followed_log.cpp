@@ -314,6 +314,7 @@ void FollowedLog::leave_front() {
   // With none open, one that is packed is opened if its turn has come.
   std::deque<LogPart> held = std::exchange(parts_, {});
   if (index) {
+    std::erase_if(held, [&](const LogPart& part) { return part.id() == left->id(); });
     // A copy may hold more than what it is a copy of.
     if (left->available() > 0) parts_.push_front(std::move(*left));
     const std::size_t place = parts_.size();
@@ -322,7 +323,9 @@ void FollowedLog::leave_front() {
   } else {
     // It is gone. What came after it was written after it.
     push_newer(files, read_as_of);
-    put_back(std::move(held), 0, files);
+    const auto newer = std::ranges::find_if(
+        files, [&](const LogFile& file) { return file.changed_at >= read_as_of; });
+    put_back(std::move(held), 0, std::span(newer, files.end()));
   }
   put_in_line(next_);
   note_lost(files);
@@ -359,8 +362,9 @@ void FollowedLog::note_lost(const std::vector<LogFile>& files) {
         lost.bytes, lost.files));
 }
 
-// Puts parts that were open, and are deleted now, among those that were found, in their order.
-// `place`: of the first that was found. `files`: where a part may lie as well.
+// Puts parts that were open, and were not found again, among those that were, in their order: they
+// are deleted, or lie where nobody looks. `place`: of the first that was found. `files`: whose turn
+// comes.
 void FollowedLog::put_back(std::deque<LogPart> held, std::size_t place,
                            std::span<const LogFile> files) {
   for (LogPart& part : held) {
@@ -375,12 +379,12 @@ void FollowedLog::put_back(std::deque<LogPart> held, std::size_t place,
       continue;
     }
     // What is packed is unpacked when its turn comes.
-    const bool lies_there = std::ranges::any_of(files, [&](const LogFile& file) {
-      if (file.packed && !begins_with(file, whole.head)) return false;
+    const bool is_packed = std::ranges::any_of(files, [&](const LogFile& file) {
+      if (!file.packed || !begins_with(file, whole.head)) return false;
       const std::optional<LogPart> same = open(file);
       return same && same->is_all_of(whole);
     });
-    if (lies_there || !part.is_deleted() || part.is_copy()) continue;
+    if (is_packed || part.is_copy()) continue;
     parts_.insert(parts_.begin() + static_cast<std::ptrdiff_t>(place), std::move(part));
     ++place;
   }

@@ -73,6 +73,14 @@ class WrittenLog {
     open();
   }
 
+  // The file goes to another folder.
+  void move_away() {
+    const fs::path away = path_.parent_path() / "old";
+    fs::create_directories(away);
+    fs::rename(path_, away / std::to_string(number_));
+    open();
+  }
+
   // The newest of the older files goes.
   void forget_newest() { fs::remove(part(1)); }
 
@@ -291,6 +299,19 @@ TEST_F(FollowedLogs, GiveEachLineOnceOfFilesThatAreRotatedWhileTheyWait) {
     ASSERT_TRUE(follower.stream() == log.all()) << done;
     EXPECT_THAT(follower.log().take_remarks(), testing::IsEmpty());
   }
+}
+
+TEST_F(FollowedLogs, ReadFilesThatWereMovedToAnotherFolderWhileTheyWait) {
+  Follower follower(written.path(), workshop.folder(), std::chrono::milliseconds{50});
+  for (int i = 0; i < 4; ++i) {
+    written.write(10);
+    follower.read();
+    written.move_away();
+  }
+  written.write(10);
+  follower.read_all(written.all().size());
+  EXPECT_EQ(follower.stream(), written.all());
+  EXPECT_THAT(follower.log().take_remarks(), testing::IsEmpty());
 }
 
 TEST_F(FollowedLogs, SayThatLinesAreGoneAndGoOnBehindAWholeLine) {
