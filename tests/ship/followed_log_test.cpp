@@ -182,7 +182,8 @@ class Follower {
                  FollowSettings{.folder = folder_.string(),
                                 .rest = rest_,
                                 .for_copy = std::chrono::milliseconds{0},
-                                .between_looks = std::chrono::milliseconds{0}});
+                                .between_looks = std::chrono::milliseconds{0},
+                                .between_looks_on = std::chrono::milliseconds{0}});
   }
 
   fs::path folder_;
