@@ -31,7 +31,7 @@ constexpr std::size_t kMostHeld = std::size_t{8} << 20;
 constexpr std::size_t kMostLogs = 4096;
 constexpr std::size_t kMostFound = 100'000;
 constexpr std::chrono::seconds kUntilBlocksAgain{30};
-constexpr std::chrono::milliseconds kBetweenRounds{100};
+constexpr std::chrono::milliseconds kBetweenRounds{200};
 constexpr std::chrono::milliseconds kIdle{250};
 constexpr std::chrono::seconds kBetweenSearches{5};
 constexpr std::chrono::milliseconds kBetweenLooksAtHolders{1000};
