@@ -291,19 +291,24 @@ bool FollowedLog::goes_on_in_replacement(const std::vector<LogFile>& files) {
   return true;
 }
 
-// Nothing was read yet of the file that has the log's name. So it may have been copied and
-// truncated meanwhile, and then the copy comes first.
-void FollowedLog::look_before_current() {
-  if (saved_.parts.empty()) return;
+// The first bytes of the file that has the log's name were just read. Before, it may have been
+// copied and truncated, and then the copy comes first. Looked at after reading, as a copy is there
+// before anything is written behind it. True: what was read comes later.
+bool FollowedLog::others_come_first(std::uint64_t position) {
+  if (saved_.parts.empty()) return false;
   const PartMark& left = saved_.parts.back();
   const std::vector<LogFile> files = files_of_log(saved_.path);
   std::optional<LogPart> part;
   const std::optional<std::size_t> index = find_file(files, left, left.read, part);
-  if (!index || *index + 2 >= files.size()) return;
-  const std::uint64_t position = parts_.front().position();
-  parts_.clear();
+  if (!index || *index + 2 >= files.size()) return false;
+  std::deque<LogPart> begun = std::exchange(parts_, {});
   push_after(files, *index + 1);
+  if (parts_.empty() || parts_.front().id() == begun.front().id()) {
+    parts_ = std::move(begun);
+    return false;
+  }
   put_in_line(position);
+  return true;
 }
 
 // The file was written anew. What was not read of it may lie in a copy.
@@ -436,7 +441,6 @@ std::optional<StreamPiece> FollowedLog::take(std::size_t most, bool hurry) {
   if (unread_.end_looking()) looked_at_ = {};
   look();
   const Clock::time_point now = Clock::now();
-  if (begins_current_file()) look_before_current();
   while (!parts_.empty()) {
     LogPart& front = parts_.front();
     // The first bytes of a file are taken at once: without them it cannot be known again.
@@ -445,7 +449,12 @@ std::optional<StreamPiece> FollowedLog::take(std::size_t most, bool hurry) {
       return std::nullopt;
     StreamPiece piece{front.position(), {}};
     if (torn_) piece.bytes = "\n";
+    const bool begins = !front.is_begun();
     const LogPart::Found found = front.take(most, piece.bytes);
+    if (begins && found == LogPart::Found::bytes) {
+      parts_changed_ = true;
+      if (front.id() == current_ && others_come_first(piece.from)) return std::nullopt;
+    }
     if (found != LogPart::Found::rewritten) tell_lost();
     if (found == LogPart::Found::bytes) {
       if (std::exchange(torn_, false)) front.go_on_at(front.position() + 1);

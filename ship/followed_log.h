@@ -84,7 +84,7 @@ class FollowedLog : public LogReader {
   void push(const LogFile& file);
   void push_after(const std::vector<LogFile>& files, std::size_t index);
   void push_newer(const std::vector<LogFile>& files, double since);
-  void look_before_current();
+  bool others_come_first(std::uint64_t position);
   void recover();
   void leave_front();
   void put_back(std::deque<LogPart> held, std::size_t place, std::span<const LogFile> files);
