@@ -145,7 +145,9 @@ class Check {
       if (of_log_[log].empty()) continue;
       const std::string target = fmt::format("/api/v1/ingest?job={}&host={}&source={}", job_, kHost,
                                              escaped(of_log_[log].front().name));
-      const faults::Answer answer = client_.put(target, text, faults::Way::whole, random);
+      const faults::Answer answer =
+          client_.send({.method = "PUT", .target = target, .type = {}, .body = text},
+                       faults::Way::whole, random);
       if (answer.status != 200)
         throw std::runtime_error(fmt::format("{} answers {}", target, answer.status));
       const json::object receipt = json::parse(answer.body).as_object();

@@ -5,7 +5,8 @@
 # what it cost. Exits with 1 if the agent lost or doubled a line that it could have kept, or did not say what it lost.
 #
 # An absence of fewer SECONDS (default: 600) has the lines of ten minutes all the same. LIST are some of: rotations,
-# absence, cost, full (default: all). FLAGs go to the agent, such as --read-here. FAULTLINE_KEEP=1 keeps the folder with all that was written and said.
+# absence, cost, full (default: all). FLAGs go to the agent, such as --read-here. FAULTLINE_KEEP=1 keeps the folder
+# with all that was written and said.
 # Needs rsyslog (./dev bench fetches it).
 set -euo pipefail
 
@@ -75,7 +76,10 @@ start_server() {
     sleep 0.05
   done
   port=${url##*:}
-  until curl -sf -o /dev/null "$url/readyz"; do sleep 0.05; done
+  until curl -sf -o /dev/null "$url/readyz"; do
+    kill -0 "${pid[server]}" || { cat "$work/messages" >&2; exit 1; }
+    sleep 0.05
+  done
 }
 
 # --- who ships

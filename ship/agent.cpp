@@ -31,7 +31,7 @@ constexpr std::size_t kMostHeld = std::size_t{8} << 20;
 constexpr std::size_t kMostLogs = 4096;
 constexpr std::size_t kMostFound = 100'000;
 constexpr std::chrono::seconds kUntilBlocksAgain{30};
-constexpr std::chrono::milliseconds kBetweenRounds{100};
+constexpr std::chrono::milliseconds kBetweenRounds{200};
 constexpr std::chrono::milliseconds kIdle{250};
 constexpr std::chrono::seconds kBetweenSearches{5};
 constexpr std::chrono::milliseconds kBetweenLooksAtHolders{1000};
@@ -70,6 +70,11 @@ std::string next_name(const std::string& name) {
                           name.find_first_not_of("0123456789", mark + 1) == std::string::npos;
   if (!has_number) return name + "#2";
   return fmt::format("{}#{}", name.substr(0, mark), std::atoi(name.c_str() + mark + 1) + 1);
+}
+
+// nccl.log of nccl.log.1, or the path itself.
+std::string log_of(const fs::path& path) {
+  return path.parent_path() / log_name_of(path.filename().string());
 }
 
 // A name that is not too long.
@@ -120,12 +125,15 @@ void ShipAgent::stop() {
 }
 
 void ShipAgent::open_log(const std::string& path, ReaderState saved, std::uint64_t start,
-                         bool only_current) {
-  FollowSettings follow{.folder = settings_.state.string(), .only_current = only_current};
+                         bool only_current, bool keeps_to_open_files) {
+  FollowSettings follow{.folder = settings_.state.string(),
+                        .only_current = only_current,
+                        .keeps_to_open_files = keeps_to_open_files};
   if (settings_.since.count() > 0) follow.not_before = seconds_ago(settings_.since);
   auto log = std::make_unique<FollowedLog>(std::move(saved), start, std::move(follow));
   Entry& entry = entries_[path];
   if (entry.reader != nullptr) pass_on_held(entry);  // to where it belongs
+  if (entry.log != nullptr && entry.log->keeps_to_open_files()) log->keep_to_open_files();
   entry.log = log.get();
   entry.reader = std::move(log);
   entry.memory = {};
@@ -202,12 +210,15 @@ std::optional<LogTarget> ShipAgent::target_for(const std::string& path, bool& as
   return target;
 }
 
-void ShipAgent::begin_log(const std::string& path) {
+// It is there, and new enough.
+bool ShipAgent::may_begin(const std::string& path) const {
   struct stat status{};
-  if (stat(path.c_str(), &status) != 0) return;
-  const bool is_old = settings_.since.count() > 0 &&
-                      static_cast<double>(status.st_mtim.tv_sec) < seconds_ago(settings_.since);
-  if (is_old) return;
+  if (stat(path.c_str(), &status) != 0) return false;
+  return settings_.since.count() == 0 ||
+         static_cast<double>(status.st_mtim.tv_sec) >= seconds_ago(settings_.since);
+}
+
+void ShipAgent::begin_log(const std::string& path) {
   bool asks_holders = false;
   const std::optional<LogTarget> target = target_for(path, asks_holders);
   if (!target) return;
@@ -222,17 +233,19 @@ void ShipAgent::begin_log(const std::string& path) {
                   target->rank < 0 ? "" : fmt::format(", rank {}", target->rank)));
 }
 
-void ShipAgent::go_on_with(const std::string& path, ReaderState saved) {
+void ShipAgent::go_on_with(const std::string& path, ReaderState saved, bool is_part) {
   // What is said on the command line now counts, whatever was said before.
   const LogTarget& before = saved.target;
   if ((!settings_.job.empty() && settings_.job != before.job) || settings_.host != before.host ||
-      (settings_.rank >= 0 && settings_.rank != before.rank))
-    return begin_log(path);
+      (settings_.rank >= 0 && settings_.rank != before.rank)) {
+    if (!is_part && may_begin(path)) begin_log(path);
+    return;
+  }
   if (saved.acknowledged > 0) sender_.trust(before);
   const std::uint64_t start = std::max(saved.acknowledged, spool_.end_of(saved.target).value_or(0));
   say(LogLevel::info, "ship",
       fmt::format("{}: to job {} from byte {} on", path, before.job, start));
-  open_log(path, std::move(saved), start, false);
+  open_log(path, std::move(saved), start, false, is_part);
   entries_[path].asks_holders = settings_.follow && (settings_.job.empty() || settings_.rank < 0);
 }
 
@@ -250,14 +263,23 @@ bool ShipAgent::waits_for_its_log(const std::string& path) {
 bool ShipAgent::had_parts_of_their_own(const std::string& path) {
   bool any = false;
   for (auto& [other, entry] : entries_) {
-    const fs::path name(other);
-    if (other == path || entry.log == nullptr ||
-        name.parent_path() / log_name_of(name.filename().string()) != path)
-      continue;
+    if (other == path || entry.log == nullptr || log_of(other) != path) continue;
     entry.log->keep_to_open_files();
     any = true;
   }
   return any;
+}
+
+// The same, for logs of their own that an earlier agent read.
+void ShipAgent::go_on_with_parts(const std::set<std::string>& logs) {
+  std::vector<std::string> paths;
+  for (const auto& [path, saved] : saved_)
+    if (const std::string log = log_of(path); log != path && logs.contains(log))
+      paths.push_back(path);
+  for (const std::string& path : paths) {
+    if (entries_.size() >= most_logs_) return;
+    go_on_with(path, std::move(saved_.extract(path).mapped()), true);
+  }
 }
 
 void ShipAgent::find() {
@@ -266,6 +288,7 @@ void ShipAgent::find() {
   for (const auto& [path, entry] : entries_) known.insert(path);
   for (const auto& [path, saved] : saved_) known.insert(path);
   const FoundLogs found = find_logs(settings_.paths, known, settings_.state.string(), kMostFound);
+  go_on_with_parts(found.logs);
   for (const std::string& path : found.logs) {
     if (entries_.contains(path)) continue;
     if (entries_.size() >= most_logs_) {
@@ -276,6 +299,8 @@ void ShipAgent::find() {
     }
     if (auto known_before = saved_.extract(path))
       go_on_with(path, std::move(known_before.mapped()));
+    else if (!may_begin(path))
+      seen_.erase(path);
     else if (!waits_for_its_log(path))
       begin_log(path);
   }

@@ -69,11 +69,14 @@ class ShipAgent {
   };
 
   void find();
+  bool may_begin(const std::string& path) const;
   bool waits_for_its_log(const std::string& path);
+  void go_on_with_parts(const std::set<std::string>& logs);
   bool had_parts_of_their_own(const std::string& path);
   void begin_log(const std::string& path);
-  void go_on_with(const std::string& path, ReaderState saved);
-  void open_log(const std::string& path, ReaderState saved, std::uint64_t start, bool only_current);
+  void go_on_with(const std::string& path, ReaderState saved, bool is_part = false);
+  void open_log(const std::string& path, ReaderState saved, std::uint64_t start, bool only_current,
+                bool keeps_to_open_files = false);
   void begin_streams();
   std::optional<LogTarget> target_for(const std::string& path, bool& asks_holders);
   const LogHolders& holders();

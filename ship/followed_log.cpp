@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
 namespace faultline {
@@ -28,7 +29,10 @@ FollowedLog::FollowedLog(ReaderState saved, std::uint64_t start, FollowSettings 
 }
 
 void FollowedLog::begin() {
-  if (saved_.parts.empty()) return begin_new();
+  if (saved_.parts.empty()) {
+    if (!settings_.keeps_to_open_files) begin_new();
+    return;
+  }
   if (begin_at(next_)) return;
   // What should come next is gone; the part after it may be there.
   note_gap();
@@ -39,7 +43,8 @@ void FollowedLog::begin() {
     if (resume(marks[i], 0)) return put_in_line(next_);
   }
   saved_.parts = marks;
-  push_newer(files_of_log(saved_.path), saved_.looked_at);
+  current_ = marks.back().id;
+  if (!has_left_its_name()) push_newer(files_of_log(saved_.path), saved_.looked_at);
 }
 
 // Oldest first: a part may have grown after the one behind it was taken up. The last may have been
@@ -143,16 +148,36 @@ std::optional<std::size_t> FollowedLog::find_file(const std::vector<LogFile>& fi
   return std::nullopt;
 }
 
+bool FollowedLog::name_means(const FileId& id) const {
+  struct stat status{};
+  return stat(saved_.path.c_str(), &status) == 0 && FileId{status.st_dev, status.st_ino} == id;
+}
+
+// The name means a file of another log by now.
+bool FollowedLog::has_left_its_name() const {
+  return settings_.keeps_to_open_files && !name_means(current_);
+}
+
+// What nccl.log.1 was, when it was a log of its own, may be nccl.log.3.gz by now.
+std::vector<LogFile> FollowedLog::files_to_resume() const {
+  if (!settings_.keeps_to_open_files) return files_of_log(saved_.path);
+  const std::filesystem::path path(saved_.path);
+  std::vector<LogFile> files =
+      files_of_log(path.parent_path() / log_name_of(path.filename().string()));
+  for (LogFile& file : files) file.is_current = file.path == saved_.path;
+  return files;
+}
+
 // Goes on in the file that was read up to `mark`, and in those that came after it.
 bool FollowedLog::resume(const PartMark& mark, std::uint64_t position) {
-  const std::vector<LogFile> files = files_of_log(saved_.path);
+  const std::vector<LogFile> files = files_to_resume();
   std::optional<LogPart> part;
   const std::optional<std::size_t> index = find_file(files, mark, position, part);
   if (!index) return false;
   if (files[*index].is_current) current_ = files[*index].id;
   parts_.push_back(std::move(*part));
   parts_changed_ = true;
-  push_after(files, *index + 1);
+  if (!settings_.keeps_to_open_files) push_after(files, *index + 1);
   return true;
 }
 
@@ -229,7 +254,10 @@ void FollowedLog::look() {
   const Clock::time_point now = Clock::now();
   if (now - looked_at_ < settings_.between_looks) return;
   looked_at_ = now;
-  if (keeps_to_open_files_) return;
+  if (has_left_its_name()) {
+    is_there_ = !parts_.empty();
+    return;
+  }
   struct stat status{};
   const bool is_there = stat(saved_.path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
   is_there_ = is_there;
@@ -263,19 +291,24 @@ bool FollowedLog::goes_on_in_replacement(const std::vector<LogFile>& files) {
   return true;
 }
 
-// Nothing was read yet of the file that has the log's name. So it may have been copied and
-// truncated meanwhile, and then the copy comes first.
-void FollowedLog::look_before_current() {
-  if (saved_.parts.empty()) return;
+// The first bytes of the file that has the log's name were just read. Before, it may have been
+// copied and truncated, and then the copy comes first. Looked at after reading, as a copy is there
+// before anything is written behind it. True: what was read comes later.
+bool FollowedLog::others_come_first(std::uint64_t position) {
+  if (saved_.parts.empty()) return false;
   const PartMark& left = saved_.parts.back();
   const std::vector<LogFile> files = files_of_log(saved_.path);
   std::optional<LogPart> part;
   const std::optional<std::size_t> index = find_file(files, left, left.read, part);
-  if (!index || *index + 2 >= files.size()) return;
-  const std::uint64_t position = parts_.front().position();
-  parts_.clear();
+  if (!index || *index + 2 >= files.size()) return false;
+  std::deque<LogPart> begun = std::exchange(parts_, {});
   push_after(files, *index + 1);
+  if (parts_.empty() || parts_.front().id() == begun.front().id()) {
+    parts_ = std::move(begun);
+    return false;
+  }
   put_in_line(position);
+  return true;
 }
 
 // The file was written anew. What was not read of it may lie in a copy.
@@ -307,13 +340,14 @@ void FollowedLog::leave_front() {
   parts_.pop_front();
   parts_changed_ = true;
   rests_since_ = {};
-  if (keeps_to_open_files_) return put_in_line(next_);
+  if (has_left_its_name()) return put_in_line(next_);
   const std::vector<LogFile> files = files_of_log(saved_.path);
   std::optional<LogPart> left;
   const std::optional<std::size_t> index = find_file(files, *last_, last_->read, left);
   // With none open, one that is packed is opened if its turn has come.
   std::deque<LogPart> held = std::exchange(parts_, {});
   if (index) {
+    std::erase_if(held, [&](const LogPart& part) { return part.id() == left->id(); });
     // A copy may hold more than what it is a copy of.
     if (left->available() > 0) parts_.push_front(std::move(*left));
     const std::size_t place = parts_.size();
@@ -322,45 +356,37 @@ void FollowedLog::leave_front() {
   } else {
     // It is gone. What came after it was written after it.
     push_newer(files, read_as_of);
-    put_back(std::move(held), 0, files);
+    const auto newer = std::ranges::find_if(
+        files, [&](const LogFile& file) { return file.changed_at >= read_as_of; });
+    put_back(std::move(held), 0, std::span(newer, files.end()));
   }
   put_in_line(next_);
-  note_lost(files);
 }
 
 void FollowedLog::look_on() {
   const Clock::time_point now = Clock::now();
-  if (keeps_to_open_files_ || now - looked_at_ < settings_.between_looks) return;
-  looked_at_ = now;
-  unread_.look(saved_.path, parts_);
+  if (now - looked_on_at_ < settings_.between_looks_on) return;
+  looked_on_at_ = now;
+  if (!has_left_its_name()) unread_.look(saved_.path, parts_);
 }
 
-// Of the files that came while nothing could be taken, some may have been deleted by now.
-void FollowedLog::note_lost(const std::vector<LogFile>& files) {
-  using Place = UnreadFiles::Place;
-  const auto place_of = [&](const PartMark& mark) {
-    const bool is_read = std::ranges::any_of(saved_.parts, [&](const PartMark& left) {
-      return left.head == mark.head && left.read >= mark.read;
-    });
-    if (is_read) return Place::read;
-    const bool is_there =
-        std::ranges::any_of(
-            parts_, [&](const LogPart& part) { return part.mark_of_file().head == mark.head; }) ||
-        std::ranges::any_of(files, [&](const LogFile& file) {
-          return file.packed ? begins_with(file, mark.head)
-                             : LogPart::reopen(file.file.again(), mark, mark.read).has_value();
-        });
-    return is_there ? Place::there : Place::nowhere;
-  };
-  const UnreadFiles::Lost lost = unread_.take_lost(place_of);
+// Of the files that came while nothing could be taken, some may have been deleted. All that were
+// not are read before the file that has the log's name.
+void FollowedLog::tell_lost() {
+  if (unread_.empty()) return;
+  const LogPart& front = parts_.front();
+  unread_.pass(front);
+  if (parts_.size() > 1 || !name_means(front.id())) return;
+  const UnreadFiles::Lost lost = unread_.take_lost(front);
   if (lost.files > 0)
     remark(fmt::format(
         "{} bytes in {} files, which were rotated away before they could be taken, are lost",
         lost.bytes, lost.files));
 }
 
-// Puts parts that were open, and are deleted now, among those that were found, in their order.
-// `place`: of the first that was found. `files`: where a part may lie as well.
+// Puts parts that were open, and were not found again, among those that were, in their order: they
+// are deleted, or lie where nobody looks. `place`: of the first that was found. `files`: whose turn
+// comes.
 void FollowedLog::put_back(std::deque<LogPart> held, std::size_t place,
                            std::span<const LogFile> files) {
   for (LogPart& part : held) {
@@ -375,12 +401,12 @@ void FollowedLog::put_back(std::deque<LogPart> held, std::size_t place,
       continue;
     }
     // What is packed is unpacked when its turn comes.
-    const bool lies_there = std::ranges::any_of(files, [&](const LogFile& file) {
-      if (file.packed && !begins_with(file, whole.head)) return false;
+    const bool is_packed = std::ranges::any_of(files, [&](const LogFile& file) {
+      if (!file.packed || !begins_with(file, whole.head)) return false;
       const std::optional<LogPart> same = open(file);
       return same && same->is_all_of(whole);
     });
-    if (lies_there || !part.is_deleted() || part.is_copy()) continue;
+    if (is_packed || part.is_copy()) continue;
     parts_.insert(parts_.begin() + static_cast<std::ptrdiff_t>(place), std::move(part));
     ++place;
   }
@@ -412,10 +438,9 @@ bool FollowedLog::begins_current_file() const {
 }
 
 std::optional<StreamPiece> FollowedLog::take(std::size_t most, bool hurry) {
-  unread_.end_looking();
+  if (unread_.end_looking()) looked_at_ = {};
   look();
   const Clock::time_point now = Clock::now();
-  if (begins_current_file()) look_before_current();
   while (!parts_.empty()) {
     LogPart& front = parts_.front();
     // The first bytes of a file are taken at once: without them it cannot be known again.
@@ -424,7 +449,13 @@ std::optional<StreamPiece> FollowedLog::take(std::size_t most, bool hurry) {
       return std::nullopt;
     StreamPiece piece{front.position(), {}};
     if (torn_) piece.bytes = "\n";
+    const bool begins = !front.is_begun();
     const LogPart::Found found = front.take(most, piece.bytes);
+    if (begins && found == LogPart::Found::bytes) {
+      parts_changed_ = true;
+      if (front.id() == current_ && others_come_first(piece.from)) return std::nullopt;
+    }
+    if (found != LogPart::Found::rewritten) tell_lost();
     if (found == LogPart::Found::bytes) {
       if (std::exchange(torn_, false)) front.go_on_at(front.position() + 1);
       taken_at_ = now;

@@ -26,7 +26,11 @@ struct FollowSettings {
   // Meanwhile the new file is not read, and may be truncated itself.
   std::chrono::milliseconds for_copy{1000};
   bool only_current = false;  // of a log that was never read: not its older files
+  // Another log has the files that come under this name: only what was begun is read, to its end.
+  bool keeps_to_open_files = false;
   std::chrono::milliseconds between_looks{200};
+  // While nothing can be taken.
+  std::chrono::milliseconds between_looks_on{1000};
 };
 
 class FollowedLog : public LogReader {
@@ -49,8 +53,10 @@ class FollowedLog : public LogReader {
   // Nothing can be taken for now. Looks which files come meanwhile, so that those that are deleted
   // before they can be read are told of.
   void look_on();
-  // Another log has the files that come from now on: goes on with what is open, to its end.
-  void keep_to_open_files() { keeps_to_open_files_ = true; }
+  // From now on another log has the files that come: goes on with what is open, to its end, and
+  // with what is written anew to the file that has the name.
+  void keep_to_open_files() { settings_.keeps_to_open_files = true; }
+  bool keeps_to_open_files() const { return settings_.keeps_to_open_files; }
 
   // What comes next is the beginning of the file that has the log's name now.
   bool begins_current_file() const;
@@ -62,6 +68,9 @@ class FollowedLog : public LogReader {
   bool begin_at(std::uint64_t offset);
   void begin_new();
   void put_in_line(std::uint64_t begin);
+  bool name_means(const FileId& id) const;
+  bool has_left_its_name() const;
+  std::vector<LogFile> files_to_resume() const;
   bool goes_on_in_replacement(const std::vector<LogFile>& files);
   bool is_finished(const LogPart& front);
   void look();
@@ -75,12 +84,12 @@ class FollowedLog : public LogReader {
   void push(const LogFile& file);
   void push_after(const std::vector<LogFile>& files, std::size_t index);
   void push_newer(const std::vector<LogFile>& files, double since);
-  void look_before_current();
+  bool others_come_first(std::uint64_t position);
   void recover();
   void leave_front();
   void put_back(std::deque<LogPart> held, std::size_t place, std::span<const LogFile> files);
   void note_gap();
-  void note_lost(const std::vector<LogFile>& files);
+  void tell_lost();
   std::uint64_t stream_end() const;
 
   ReaderState saved_;
@@ -94,12 +103,12 @@ class FollowedLog : public LogReader {
   // The front was written anew, and its rest is looked for.
   std::optional<Clock::time_point> recovers_since_;
   bool is_there_ = false;
-  bool keeps_to_open_files_ = false;
   UnreadFiles unread_;
   Clock::time_point taken_at_{};
   Clock::time_point rests_since_{};             // the front: nothing was written to it
   std::map<std::uint64_t, double> unreadable_;  // inodes, and the times of their change
   Clock::time_point looked_at_{};
+  Clock::time_point looked_on_at_{};
 };
 
 }  // namespace faultline

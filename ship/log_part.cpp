@@ -144,6 +144,10 @@ bool LogPart::is_all_of(const PartMark& mark) const {
          mark_of(read_at(descriptor, size - mark.tail.bytes, mark.tail.bytes)) == mark.tail;
 }
 
+bool LogPart::holds(const PartMark& mark) const {
+  return reopen(file_.again(), mark, mark.read).has_value();
+}
+
 PartMark LogPart::mark_of_file() const {
   PartMark mark{.id = id_, .begin = begin_, .hole = hole_};
   const auto size = static_cast<std::uint64_t>(status_of(file_.get()).st_size);

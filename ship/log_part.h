@@ -53,6 +53,12 @@ class LogPart {
   // The beginning and the size of what lies there now.
   PartMark mark_of_file() const;
 
+  // Whether what the mark tells of lies in the file, and whether all of it was read.
+  bool holds(const PartMark& mark) const;
+  bool has_read(const PartMark& mark) const {
+    return hole_ + read_ >= mark.hole + mark.read && holds(mark);
+  }
+
   // False: it was written anew.
   bool holds_what_was_read() const;
 

@@ -15,8 +15,16 @@ namespace {
 constexpr std::size_t kMostNoted = 4096;
 
 PartMark mark_of_file(const OpenDescriptor& file) {
-  const std::optional<LogPart> part = LogPart::open(file.again(), 0);
-  return part ? part->mark_of_file() : PartMark{};
+  std::optional<LogPart> part = LogPart::open(file.again(), 0);
+  if (!part) return {};
+  std::string nothing;
+  part->take(0, nothing);  // passes a hole
+  return part->mark_of_file();
+}
+
+bool is_deleted(const OpenDescriptor& file) {
+  struct stat status{};
+  return fstat(file.get(), &status) == 0 && status.st_nlink == 0;
 }
 
 }  // namespace
@@ -26,22 +34,28 @@ void UnreadFiles::note_current() {
     came_.push_back({mark_, mark_.read - taken_});
 }
 
+// What lies in it now, and what did.
+void UnreadFiles::look_at_current() {
+  const bool goes_on = LogPart::reopen(current_.again(), mark_, mark_.read).has_value();
+  if (!goes_on) {  // it was copied and truncated, or only truncated
+    note_current();
+    taken_ = 0;
+    will_be_read_ = false;
+  }
+  mark_ = mark_of_file(current_);
+}
+
 void UnreadFiles::look(const std::string& path, const std::deque<LogPart>& open) {
   struct stat status{};
-  if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return;
+  const bool is_there = stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
   const FileId id{status.st_dev, status.st_ino};
   if (current_.ok()) {
-    const bool goes_on = LogPart::reopen(current_.again(), mark_, mark_.read).has_value();
-    if (!goes_on) {  // it was copied and truncated, or only truncated
-      note_current();
-      taken_ = 0;
-      will_be_read_ = false;
-    }
-    mark_ = mark_of_file(current_);
-    if (mark_.id == id) return;
+    look_at_current();
+    if (is_there ? mark_.id == id : !is_deleted(current_)) return;
     if (!will_be_read_) note_current();
     current_ = {};
   }
+  if (!is_there) return;
   for (LogFile& file : files_of_log(path))
     if (file.is_current) current_ = std::move(file.file);
   mark_ = mark_of_file(current_);
@@ -51,22 +65,25 @@ void UnreadFiles::look(const std::string& path, const std::deque<LogPart>& open)
   taken_ = will_be_read_ ? held->position() - held->begin() : 0;
 }
 
-void UnreadFiles::end_looking() {
-  if (!current_.ok()) return;
-  mark_ = mark_of_file(current_);
+bool UnreadFiles::end_looking() {
+  if (!current_.ok()) return false;
+  look_at_current();
   if (!will_be_read_) note_current();
   current_ = {};
+  return true;
 }
 
-UnreadFiles::Lost UnreadFiles::take_lost(const std::function<Place(const PartMark&)>& place_of) {
+void UnreadFiles::pass(const LogPart& file) {
+  std::erase_if(came_, [&](const Unread& unread) { return file.has_read(unread.mark); });
+}
+
+UnreadFiles::Lost UnreadFiles::take_lost(const LogPart& file) {
   Lost lost;
   std::erase_if(came_, [&](const Unread& unread) {
-    const Place place = place_of(unread.mark);
-    if (place == Place::nowhere) {
-      ++lost.files;
-      lost.bytes += unread.bytes;
-    }
-    return place != Place::there;
+    if (file.holds(unread.mark)) return false;
+    ++lost.files;
+    lost.bytes += unread.bytes;
+    return true;
   });
   return lost;
 }

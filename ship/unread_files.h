@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -16,7 +15,6 @@ namespace faultline {
 
 class UnreadFiles {
  public:
-  enum class Place { read, there, nowhere };
   struct Lost {
     std::size_t files = 0;
     std::uint64_t bytes = 0;
@@ -25,11 +23,15 @@ class UnreadFiles {
   // Looks at the file that has the log's name now. `open`: the files that are open anyway, and will
   // be read however long that takes.
   void look(const std::string& path, const std::deque<LogPart>& open);
-  // Something can be taken again.
-  void end_looking();
+  // Something can be taken again. True: nothing could before.
+  bool end_looking();
 
-  // What lies nowhere any more. It is told of once.
-  Lost take_lost(const std::function<Place(const PartMark&)>& place_of);
+  bool empty() const { return came_.empty(); }
+  // Forgets what was read in this file.
+  void pass(const LogPart& file);
+  // What nobody will find any more, if only what lies in this file is still to be read. It is told
+  // of once.
+  Lost take_lost(const LogPart& file);
 
  private:
   struct Unread {
@@ -37,6 +39,7 @@ class UnreadFiles {
     std::uint64_t bytes = 0;
   };
 
+  void look_at_current();
   void note_current();
 
   std::vector<Unread> came_;

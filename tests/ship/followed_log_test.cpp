@@ -73,6 +73,14 @@ class WrittenLog {
     open();
   }
 
+  // The file goes to another folder.
+  void move_away() {
+    const fs::path away = path_.parent_path() / "old";
+    fs::create_directories(away);
+    fs::rename(path_, away / std::to_string(number_));
+    open();
+  }
+
   // The newest of the older files goes.
   void forget_newest() { fs::remove(part(1)); }
 
@@ -174,7 +182,8 @@ class Follower {
                  FollowSettings{.folder = folder_.string(),
                                 .rest = rest_,
                                 .for_copy = std::chrono::milliseconds{0},
-                                .between_looks = std::chrono::milliseconds{0}});
+                                .between_looks = std::chrono::milliseconds{0},
+                                .between_looks_on = std::chrono::milliseconds{0}});
   }
 
   fs::path folder_;
@@ -293,6 +302,19 @@ TEST_F(FollowedLogs, GiveEachLineOnceOfFilesThatAreRotatedWhileTheyWait) {
   }
 }
 
+TEST_F(FollowedLogs, ReadFilesThatWereMovedToAnotherFolderWhileTheyWait) {
+  Follower follower(written.path(), workshop.folder(), std::chrono::milliseconds{50});
+  for (int i = 0; i < 4; ++i) {
+    written.write(10);
+    follower.read();
+    written.move_away();
+  }
+  written.write(10);
+  follower.read_all(written.all().size());
+  EXPECT_EQ(follower.stream(), written.all());
+  EXPECT_THAT(follower.log().take_remarks(), testing::IsEmpty());
+}
+
 TEST_F(FollowedLogs, SayThatLinesAreGoneAndGoOnBehindAWholeLine) {
   Follower follower(written.path(), workshop.folder());
   written.write(10);
@@ -310,43 +332,116 @@ TEST_F(FollowedLogs, SayThatLinesAreGoneAndGoOnBehindAWholeLine) {
 
 // The agent may not take anything for long, because enough waits for the server.
 TEST_F(FollowedLogs, GoOnWithWhatIsLeftOfFilesThatWereRotatedUnreadAndTellWhatIsGone) {
-  for (const bool copies : {false, true})
-    for (const bool packed : {false, true}) {
-      SCOPED_TRACE(fmt::format("copies {}, packed {}", copies, packed));
-      const fs::path folder = workshop.folder() / fmt::format("{}{}", copies, packed);
-      fs::create_directories(folder);
-      WrittenLog log(folder);
-      Follower follower(log.path(), workshop.folder());
+  for (const int way : {0, 1, 2, 3, 4, 5, 6, 7}) {
+    const bool copies = (way & 1) != 0;
+    const bool packed = (way & 2) != 0;
+    const bool has_banner = (way & 4) != 0;
+    SCOPED_TRACE(fmt::format("copies {}, packed {}, banner {}", copies, packed, has_banner));
+    const fs::path folder = workshop.folder() / std::to_string(way);
+    fs::create_directories(folder);
+    WrittenLog log(folder, has_banner ? std::string(300, '#') + "\n" : "");
+    Follower follower(log.path(), workshop.folder());
+    log.write(10);
+    follower.read();
+    const std::size_t read = log.all().size();
+    std::vector<std::size_t> ends;  // of what was rotated
+    const auto rotate = [&] {
       log.write(10);
-      follower.read();
-      const std::size_t read = log.all().size();
-      std::vector<std::size_t> ends;  // of what was rotated
-      const auto rotate = [&] {
-        log.write(10);
-        follower.log().look_on();
-        ends.push_back(log.all().size());
-        copies ? log.copy_and_truncate(packed) : log.rename(packed);
-        follower.log().look_on();
-      };
-      for (int i = 0; i < 8; ++i) rotate();
-      log.forget_old();
-      log.write(10);
-      follower.read();
-      // What was open is read to its end, although it is deleted.
-      const std::size_t first = copies ? read : ends.front();
-      const std::size_t gone = ends[4] - first;
-      EXPECT_EQ(follower.stream(), log.all().substr(0, first) + log.all().substr(ends[4]));
-      const std::vector<std::string> remarks = follower.log().take_remarks();
-      ASSERT_FALSE(remarks.empty());
-      EXPECT_EQ(remarks.back(), fmt::format("{} bytes in {} files, which were rotated away before "
-                                            "they could be taken, are lost",
-                                            gone, copies ? 5 : 4));
-      log.rename(packed);
-      log.write(10);
-      follower.read();
-      EXPECT_TRUE(follower.stream().ends_with(log.all().substr(ends[4])));
-      EXPECT_THAT(follower.log().take_remarks(), testing::IsEmpty());
-    }
+      follower.log().look_on();
+      ends.push_back(log.all().size());
+      copies ? log.copy_and_truncate(packed) : log.rename(packed);
+      follower.log().look_on();
+    };
+    for (int i = 0; i < 8; ++i) rotate();
+    log.forget_old();
+    log.write(10);
+    follower.read();
+    // What was open is read to its end, although it is deleted.
+    const std::size_t first = copies ? read : ends.front();
+    const std::size_t gone = ends[4] - first;
+    EXPECT_EQ(follower.stream(), log.all().substr(0, first) + log.all().substr(ends[4]));
+    const std::vector<std::string> remarks = follower.log().take_remarks();
+    ASSERT_FALSE(remarks.empty());
+    EXPECT_EQ(remarks.back(), fmt::format("{} bytes in {} files, which were rotated away before "
+                                          "they could be taken, are lost",
+                                          gone, copies ? 5 : 4));
+    log.rename(packed);
+    log.write(10);
+    follower.read();
+    EXPECT_TRUE(follower.stream().ends_with(log.all().substr(ends[4])));
+    EXPECT_THAT(follower.log().take_remarks(), testing::IsEmpty());
+  }
+}
+
+// What is noted of a file may be less than what is read of it later.
+TEST_F(FollowedLogs, TellOfNoFileThatWasReadAndDeletedLater) {
+  Follower follower(written.path(), workshop.folder());
+  written.write(10);
+  follower.read();
+  written.rename(false);
+  written.write(1);
+  follower.log().look_on();
+  follower.read();
+  for (int i = 0; i < 3; ++i) {
+    written.write(20);
+    follower.read();
+    written.rename(false);
+    written.write(10);
+    follower.read();
+    written.forget_newest();
+  }
+  EXPECT_EQ(follower.stream(), written.all());
+  EXPECT_THAT(follower.log().take_remarks(), testing::IsEmpty());
+}
+
+TEST_F(FollowedLogs, TellOfAFileThatCameAndWentAndDoNotHoldItOpen) {
+  const fs::path path = logs / "gone.log";
+  std::ofstream(path) << "first\n";
+  Follower follower(path, workshop.folder());
+  follower.read();
+  fs::remove(path);
+  follower.read();
+  std::ofstream(path) << std::string(99, 'x') << '\n';
+  follower.log().look_on();
+  fs::remove(path);
+  follower.log().look_on();
+  for (const fs::directory_entry& open : fs::directory_iterator("/proc/self/fd")) {
+    std::error_code closed_meanwhile;
+    EXPECT_THAT(fs::read_symlink(open.path(), closed_meanwhile).string(),
+                testing::Not(testing::HasSubstr("gone.log")));
+  }
+  std::ofstream(path) << "last\n";
+  follower.read();
+  EXPECT_EQ(follower.stream(), "first\nlast\n");
+  EXPECT_THAT(follower.log().take_remarks(),
+              testing::ElementsAre(testing::HasSubstr("100 bytes in 1 files")));
+}
+
+// Such as out.log.3, the log of a rank, when an out.log comes.
+TEST_F(FollowedLogs, KeepToTheirFileWhenAnotherLogHasTheirName) {
+  Follower follower(written.path(), workshop.folder());
+  written.write(10);
+  follower.read();
+  follower.log().keep_to_open_files();
+  std::string all = written.all();
+  // The job begins again.
+  written.truncate();
+  const std::size_t size = written.all().size();
+  written.write(5);
+  follower.read();
+  all += written.all().substr(size);
+  EXPECT_EQ(follower.stream(), all);
+  follower.restart(0);
+  follower.log().keep_to_open_files();
+  written.rename(false);
+  written.write(7);
+  follower.read();
+  EXPECT_EQ(follower.stream(), all);
+  EXPECT_FALSE(follower.log().is_gone());
+  written.forget_newest();
+  follower.read();
+  EXPECT_EQ(follower.stream(), all);
+  EXPECT_TRUE(follower.log().is_gone());
 }
 
 TEST_F(FollowedLogs, PassTheHoleThatAProgramLeavesThatDoesNotAppend) {

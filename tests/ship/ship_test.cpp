@@ -366,6 +366,13 @@ TEST_F(Ship, SendsALogThatIsRotatedWhileItIsFoundOnce) {
   append("later.log", calls(200, 300));
   EXPECT_TRUE(has("llama", "gpu-7" + path("later.log"), calls(100, 300).size())) << messages();
   EXPECT_EQ(held("llama")["gpu-7" + path("later.log.1")].bytes, half);
+  // What it had not read of that when it ended.
+  EXPECT_EQ(agent->stop(), 0);
+  append("later.log.2", calls(300, 310));
+  follow({"--job", "llama", logs.string()});
+  EXPECT_TRUE(has("llama", "gpu-7" + path("later.log.1"), half + calls(300, 310).size()))
+      << messages();
+  EXPECT_EQ(held("llama")["gpu-7" + path("later.log")].bytes, calls(100, 300).size());
   EXPECT_EQ(held("llama").size(), 3U);
 }
 
