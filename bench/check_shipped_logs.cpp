@@ -16,6 +16,7 @@
 #include <stdexcept>
 
 #include "faults/client.h"
+#include "model/handover.h"
 #include "numbered_log.h"
 
 namespace faultline {
@@ -32,15 +33,9 @@ struct Tally {
   std::uint64_t late = 0;
 };
 
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) out += c == '#' ? std::string("%23") : std::string(1, c);
-  return out;
-}
-
-class Check {
+class Comparison {
  public:
-  Check(LogFolder logs, int port, std::string job)
+  Comparison(LogFolder logs, int port, std::string job)
       : logs_(std::move(logs)), client_(port), job_(std::move(job)), acts_(acts_in(logs_)) {}
 
   void run(bool compares_bytes) {
@@ -123,8 +118,9 @@ class Check {
     constexpr std::uint64_t kPage = 2 * kAround + 1;
     for (std::uint64_t at = 1; at <= source.lines; at += kPage) {
       const std::uint64_t middle = std::min(at + kAround, source.lines);
-      const json::object page = ask(fmt::format("/api/v1/jobs/{}/lines?source={}&line={}&around={}",
-                                                job_, escaped(source.name), middle, kAround));
+      const json::object page =
+          ask(fmt::format("/api/v1/jobs/{}/lines?source={}&line={}&around={}", job_,
+                          percent_encoded(source.name), middle, kAround));
       for (const json::value& entry : page.at("lines").as_array()) {
         const json::object& line = entry.as_object();
         const auto number = line.at("line").to_number<std::uint64_t>();
@@ -144,7 +140,7 @@ class Check {
       all += text.size();
       if (of_log_[log].empty()) continue;
       const std::string target = fmt::format("/api/v1/ingest?job={}&host={}&source={}", job_, kHost,
-                                             escaped(of_log_[log].front().name));
+                                             percent_encoded(of_log_[log].front().name));
       const faults::Answer answer =
           client_.send({.method = "PUT", .target = target, .type = {}, .body = text},
                        faults::Way::whole, random);
@@ -179,7 +175,7 @@ int main(int count, char** values) {
     return 2;
   }
   try {
-    Check({values[1]}, std::atoi(values[2]), values[3])
+    Comparison({values[1]}, std::atoi(values[2]), values[3])
         .run(count > 4 && std::string_view(values[4]) == "--bytes");
     return 0;
   } catch (const std::exception& failure) {
