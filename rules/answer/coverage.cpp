@@ -74,6 +74,16 @@ void ask_for_lost_kernel_lines(const View& view, std::vector<MissingEvidence>& m
   }
 }
 
+// What was only counted proves nothing either.
+void ask_for_left_out(const View& view, std::vector<MissingEvidence>& missing) {
+  for (const JobState::LeftOut& left_out : view.job.left_out())
+    missing.push_back({fmt::format("{} {}", left_out.lines, left_out.what),
+                       "more came than a job keeps, so they were only counted, and the one that "
+                       "matters may be among them: send the logs of a few hosts as a job of their "
+                       "own",
+                       ""});
+}
+
 }  // namespace
 
 std::size_t uncompared_members(const View& view) {
@@ -116,6 +126,7 @@ std::vector<MissingEvidence> missing_evidence_of(const View& view, const Diagnos
   add(ask_why_it_stands(view, unexplained));
   add(ask_for_processes(view, unexplained));
   ask_for_lost_kernel_lines(view, missing);
+  ask_for_left_out(view, missing);
   if (diagnosis.root_causes.empty()) {
     add(ask_for_tests(view));
     add(ask_what_was_not_looked_at(view, diagnosis.verdict));

@@ -59,7 +59,8 @@ bool something_may_have_ended(const View& view) {
 }  // namespace
 
 bool enough_to_call_healthy(const View& view) {
-  if (!tests_without_end(view).empty() || somebody_stands(view)) return false;
+  if (!tests_without_end(view).empty() || somebody_stands(view) || !view.job.left_out().empty())
+    return false;
   if (all_ended_well(view) || training_ended(view) || word_of_its_end(view) != nullptr) return true;
   if (!view.roll.all_heard() || not_seen_at_work(view)) return false;
   if (view.members.empty() && !hosts_heard(view).empty()) return false;  // they never got to work

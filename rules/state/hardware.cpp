@@ -18,7 +18,6 @@ constexpr std::size_t kMostLinks = 64;
 // Limits, because a hostile log could name any number.
 constexpr std::size_t kMostGpus = 4096;
 constexpr std::size_t kMostParts = 16384;
-constexpr std::size_t kMostIncidents = 16384;
 constexpr std::size_t kMostLossySources = 4096;
 // of a part within a boot; later bursts count as the last
 constexpr std::uint64_t kMostBursts = 64;
@@ -52,6 +51,12 @@ std::string named_before(const std::vector<Hardware::Gpu>& gpus, const std::stri
   });
   return named != gpus.rend() && named->uuid.empty() && named->serial.empty() ? named->gpu
                                                                               : std::string();
+}
+
+// Codes that no driver has are one kind.
+std::uint64_t kind_of_code(int code) {
+  constexpr int kMostCodes = 65536;
+  return code >= 0 && code < kMostCodes ? static_cast<std::uint64_t>(code) : kMostCodes;
 }
 
 int weight_of(std::string_view printed) {
@@ -131,7 +136,7 @@ void Hardware::apply_xid(const GpuXid& xid, const std::string& host, std::uint64
   auto known = known_xids_.find(key);
   const bool is_new = known == known_xids_.end();
   if (is_new) {
-    if (xids_.size() >= kMostIncidents) return;
+    if (!limit_of_xids_.admit(kind_of_code(xid.code))) return;
     XidIncident fresh;
     fresh.spoken_host = host;
     fresh.source = line.source;
@@ -158,7 +163,7 @@ void Hardware::apply_switch(const SwitchError& error, const std::string& host, s
   auto known = known_switch_errors_.find(key);
   const bool is_new = known == known_switch_errors_.end();
   if (is_new) {
-    if (switch_errors_.size() >= kMostIncidents) return;
+    if (!limit_of_switch_errors_.admit(kind_of_code(error.code))) return;
     SwitchIncident fresh;
     fresh.spoken_host = host;
     fresh.source = line.source;

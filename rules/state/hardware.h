@@ -11,6 +11,7 @@
 
 #include "model/batch.h"
 #include "rules/state/arranged.h"
+#include "rules/state/fair_limit.h"
 #include "rules/state/line_ref.h"
 
 namespace faultline {
@@ -83,6 +84,9 @@ class Hardware {
   const Xids& xids() const { return xids_; }
   const SwitchErrors& switch_errors() const { return switch_errors_; }
   const std::vector<LostLines>& lost_lines() const { return lost_lines_; }
+  // Lines about GPUs, and about switches, that were over the limit.
+  std::uint64_t xids_left_out() const { return limit_of_xids_.left_out(); }
+  std::uint64_t switch_errors_left_out() const { return limit_of_switch_errors_.left_out(); }
 
   // The names of a GPU as far as lines say; spoken_host as in XidIncident.
   struct Gpu {
@@ -107,6 +111,7 @@ class Hardware {
     std::uint64_t boot = 0;
   };
   using PartKey = std::tuple<std::uint32_t, std::string, std::string>;  // source, host, address
+  static constexpr std::size_t kMostIncidents = 32768;
   using IncidentKey = std::tuple<PartKey, int, std::uint64_t, std::uint64_t>;  // code, boot, burst
 
   void apply_xid(const GpuXid& xid, const std::string& host, std::uint64_t boot, LineRef line);
@@ -119,8 +124,10 @@ class Hardware {
   std::map<PartKey, Part> parts_;
   std::map<IncidentKey, std::size_t> known_xids_;
   Xids xids_;
+  FairLimit limit_of_xids_{kMostIncidents};
   std::map<IncidentKey, std::size_t> known_switch_errors_;
   SwitchErrors switch_errors_;
+  FairLimit limit_of_switch_errors_{kMostIncidents};
   std::map<std::pair<std::uint32_t, std::string>, Maintenance> maintenance_;  // source, host
   std::vector<LostLines> lost_lines_;
   std::vector<Gpu> gpus_;

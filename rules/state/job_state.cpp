@@ -37,6 +37,7 @@ void JobState::apply(const Source& source, const Batch& batch, Timestamp receive
         call_times_.apply(entered, received);
         traffic_.apply(entered, index, batch, run);
       });
+  events_left_out_ += batch.left_out;
   last_activity_ = std::max(last_activity_.value_or(received), received);
 }
 
@@ -50,6 +51,21 @@ void JobState::apply_kernel(std::uint32_t source, const Batch& batch, const Even
 
 EventTime JobState::dated(const LineRef& line) const {
   return boot_times_.dated(line, [this](std::uint32_t source) { return sources_.host_of(source); });
+}
+
+std::vector<JobState::LeftOut> JobState::left_out() const {
+  std::vector<LeftOut> all = {
+      {"lines of kinds that came in millions", events_left_out_},
+      {"Xid lines", hardware_.xids_left_out()},
+      {"lines about NVSwitches", hardware_.switch_errors_left_out()},
+      {"kernel lines", kernel_lines_.left_out()},
+      {"warnings of processes", remarks_.left_out()},
+      {"lines of further processes", processes_.left_out()},
+      {"lines of further ranks", torch_.left_out()},
+      {"reports about ports, GPUs and other parts", parts_.left_out()},
+  };
+  std::erase_if(all, [](const LeftOut& one) { return one.lines == 0; });
+  return all;
 }
 
 }  // namespace faultline

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "model/batch.h"
 #include "model/result.h"
@@ -71,6 +72,14 @@ class JobState {
   // worked out.
   EventTime dated(const LineRef& line) const;
 
+  // Lines that were not kept, because there were too many of their kind; only kinds with any. They
+  // may hold the one that matters.
+  struct LeftOut {
+    std::string_view what;
+    std::uint64_t lines = 0;
+  };
+  std::vector<LeftOut> left_out() const;
+
   // When data of the job was last received; the latest time in its lines.
   std::optional<Timestamp> last_activity() const { return last_activity_; }
   std::optional<Timestamp> last_told() const { return last_told_; }
@@ -101,6 +110,7 @@ class JobState {
   Flight flight_;
   Torch torch_;
   UnreadLines unread_lines_;
+  std::uint64_t events_left_out_ = 0;  // that came in no batch
   std::size_t least_sources_ = 0;  // to which the packed calls refer
   std::optional<Timestamp> last_activity_;
   std::optional<Timestamp> last_told_;

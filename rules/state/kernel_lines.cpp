@@ -11,8 +11,6 @@ namespace faultline {
 namespace {
 
 constexpr std::size_t kMostLogs = 16384;
-constexpr std::size_t kMostTexts = 1024;  // of one log
-constexpr std::size_t kMostKept = 32768;  // of the job
 constexpr std::size_t kMostBoots = 256;
 constexpr std::size_t kFirstSayings = 4;
 constexpr std::size_t kLastSayings = 4;
@@ -145,7 +143,10 @@ std::optional<std::size_t> KernelLines::log_of(std::uint32_t source, const std::
                                                const Event& event) {
   const auto known = known_.find({source, host});
   if (known != known_.end()) return known->second;
-  if (logs_.size() == kMostLogs) return std::nullopt;
+  if (logs_.size() == kMostLogs) {
+    ++left_out_;
+    return std::nullopt;
+  }
   constexpr std::size_t kTellsApart = 200;
   memories_.emplace_back();
   const std::size_t which = logs_.add(
@@ -175,12 +176,12 @@ void KernelLines::say(std::size_t which, const Remark& remark, LineRef line) {
   const std::uint64_t order = memory.next_order++;
   auto [known, is_new] = memory.texts.try_emplace({log.boot, key_of(remark)}, log.texts.size());
   if (is_new) {
-    if (log.texts.size() == kMostTexts || kept_ == kMostKept) {
+    const std::uint64_t kind = kind_of_text(known->first.second);
+    if (!memory.limit.admit(kind) || !limit_.admit(kind)) {
       memory.texts.erase(known);
-      ++log.dropped;
+      ++left_out_;
       return;
     }
-    ++kept_;
     KernelText& fresh = log.texts.emplace_back();
     fresh.remark = remark;
     fresh.boot = log.boot;

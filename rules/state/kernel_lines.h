@@ -13,6 +13,7 @@
 
 #include "model/batch.h"
 #include "rules/state/arranged.h"
+#include "rules/state/fair_limit.h"
 #include "rules/state/line_ref.h"
 
 namespace faultline {
@@ -54,8 +55,7 @@ struct KernelLog {
   std::string begins;             // its first line
   std::vector<KernelText> texts;  // in the order of their first lines
   std::vector<KernelBoot> boots;
-  std::uint64_t boot = 0;     // how many boots have begun
-  std::uint64_t dropped = 0;  // texts that were too many to keep
+  std::uint64_t boot = 0;  // how many boots have begun
 
   const KernelBoot* boot_of(const KernelText& text) const;  // nullptr: the log does not show it
 };
@@ -72,9 +72,14 @@ class KernelLines {
   void apply(std::uint32_t source, const Batch& batch, const Event& event);
 
   const Logs& logs() const { return logs_; }
+  std::uint64_t left_out() const { return left_out_; }  // lines that were over the limit
 
  private:
+  static constexpr std::size_t kMostTexts = 2048;  // of one log
+  static constexpr std::size_t kMostKept = 65536;  // of the job
+
   struct Memory {
+    FairLimit limit{kMostTexts};
     std::map<std::pair<std::uint64_t, std::string>, std::size_t> texts;  // by boot and key
     std::uint64_t next_order = 0;
     std::optional<std::int64_t> uptime_us;
@@ -88,7 +93,8 @@ class KernelLines {
   std::map<std::pair<std::uint32_t, std::string>, std::size_t> known_;
   Logs logs_;
   std::vector<Memory> memories_;  // by log
-  std::size_t kept_ = 0;
+  FairLimit limit_{kMostKept};
+  std::uint64_t left_out_ = 0;
 };
 
 // Whether the remark is about a host, and not from a process of the job.

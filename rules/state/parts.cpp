@@ -1,13 +1,13 @@
 #include "rules/state/parts.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "rules/state/sources.h"
 
 namespace faultline {
 namespace {
 
-constexpr std::size_t kMostRecords = 65536;  // ports and GPUs of a large cluster, by several tools
 constexpr std::size_t kMostSeries = 2'000'000;
 constexpr std::size_t kMostValues = 1024;  // of one record
 constexpr std::size_t kMostNames = 32;
@@ -86,7 +86,7 @@ PartRecord* Parts::record_of(std::uint32_t source, const std::string& host,
   std::string key = key_of(source, host, report);
   const auto known = known_.find(key);
   if (known != known_.end()) return &records_[known->second];
-  if (records_.size() >= kMostRecords) return nullptr;
+  if (!limit_.admit(std::hash<std::string>()(report.tool + ' ' + report.kind))) return nullptr;
   PartRecord record;
   record.tool = report.tool;
   record.kind = report.kind;

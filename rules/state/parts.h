@@ -13,6 +13,7 @@
 
 #include "model/batch.h"
 #include "rules/state/arranged.h"
+#include "rules/state/fair_limit.h"
 #include "rules/state/line_ref.h"
 #include "rules/state/words.h"
 
@@ -61,8 +62,12 @@ class Parts {
 
   // nullptr: the record has no such quantity.
   const PartSeries* find(const PartRecord& record, std::string_view name) const;
+  std::uint64_t left_out() const { return limit_.left_out(); }  // reports over the limit
 
  private:
+  // Ports and GPUs of a large cluster, by several tools.
+  static constexpr std::size_t kMostRecords = 131072;
+
   PartRecord* record_of(std::uint32_t source, const std::string& host, const PartReport& report,
                         std::string_view line);
   void add(PartRecord& record, const NamedValue& value, const std::shared_ptr<const LineRef>& line);
@@ -70,6 +75,7 @@ class Parts {
   Words words_;
   std::map<std::string, std::size_t> known_;
   Records records_;
+  FairLimit limit_{kMostRecords};
   std::size_t series_ = 0;
 };
 

@@ -32,7 +32,10 @@ void Processes::apply(std::uint32_t source, const Source& origin, const Batch& b
   ProcessKey key = process_of(origin, speaker);
   auto known = known_.find(key);
   if (known == known_.end()) {
-    if (all_.size() == kMostProcesses) return;
+    if (all_.size() == kMostProcesses) {
+      ++left_out_;
+      return;
+    }
     ProcessSeen fresh;
     fresh.process = key;
     fresh.host = short_host(speaker.host.empty() ? origin.host : speaker.host);

@@ -35,9 +35,11 @@ class Processes {
   using All = Arranged<ProcessSeen, ByProcess>;
   const All& all() const { return all_; }
   const ProcessSeen* find(const ProcessKey& process) const;  // nullptr: not seen
+  std::uint64_t left_out() const { return left_out_; }       // lines of processes over the limit
 
  private:
   All all_;
+  std::uint64_t left_out_ = 0;
   std::map<ProcessKey, std::size_t> known_;
 };
 

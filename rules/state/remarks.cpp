@@ -9,10 +9,8 @@
 namespace faultline {
 namespace {
 
-constexpr std::size_t kMostTexts = 256;  // of one process
-// of these, so that other texts do not displace warnings
+// of one process, so that other texts do not displace warnings
 constexpr std::size_t kMostNotWarnings = 64;
-constexpr std::size_t kMostKept = 32768;       // of the job
 constexpr std::size_t kMostProcesses = 65536;  // because a hostile log could name any number
 constexpr std::size_t kMostVersion = 64;       // bytes
 constexpr std::size_t kMostVersions = 64;
@@ -78,7 +76,10 @@ std::optional<std::size_t> Remarks::process_at(std::uint32_t source, const Sourc
   ProcessKey key = process_of(origin, speaker);
   const auto known = index_.find(key);
   if (known != index_.end()) return known->second;
-  if (processes_.size() == kMostProcesses) return std::nullopt;
+  if (processes_.size() == kMostProcesses) {
+    ++left_out_;
+    return std::nullopt;
+  }
   RemarkingProcess process;
   process.process = key;
   process.host = short_host(speaker.host.empty() ? origin.host : speaker.host);
@@ -146,12 +147,12 @@ void Remarks::say(std::size_t which, const Speaker& speaker, const Remark& remar
       remark.level + ' ' + without_what_varies(std::string_view(remark.text).substr(0, kMostBytes));
   const auto found = known.by_text.find(key);
   if (found == known.by_text.end()) {
-    if (process.said.size() == kMostTexts || kept_ == kMostKept ||
-        (!warns && known.not_warnings == kMostNotWarnings)) {
-      ++process.dropped;
+    if (!warns && known.not_warnings == kMostNotWarnings) return;
+    const std::uint64_t kind = kind_of_text(key);
+    if (!known.limit.admit(kind) || !limit_.admit(kind)) {
+      ++left_out_;
       return;
     }
-    ++kept_;
     if (!warns) ++known.not_warnings;
     known.by_text.emplace(std::move(key), process.said.size());
     if (warns) known.last_warning = process.said.size();

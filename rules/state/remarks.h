@@ -13,6 +13,7 @@
 
 #include "model/batch.h"
 #include "rules/state/arranged.h"
+#include "rules/state/fair_limit.h"
 #include "rules/state/line_ref.h"
 #include "rules/state/process_key.h"
 
@@ -53,7 +54,6 @@ struct RemarkingProcess {
   int launcher_rank = -1;
   std::vector<SaidRemark> said;  // in order
   Endings endings;
-  std::uint64_t dropped = 0;  // texts that were too many to keep
 
   bool ended_cleanly() const { return endings.destroyed > 0 && !endings.aborted; }
 };
@@ -65,14 +65,19 @@ class Remarks {
   using Speaking = Arranged<RemarkingProcess, ByProcess>;
   const Speaking& processes() const { return processes_; }
   const RemarkingProcess* find(const ProcessKey& process) const;  // nullptr: said nothing
+  std::uint64_t left_out() const { return left_out_; }            // lines that were over the limit
 
   // "2.27.7+cuda12.8": the version that the process printed; else its source's; else the only one
   // in the job. Empty: not known.
   std::string nccl_version_of(const RemarkingProcess& process) const;
 
  private:
+  static constexpr std::size_t kMostTexts = 512;   // of one process
+  static constexpr std::size_t kMostKept = 65536;  // of the job
+
   // The kept texts of one process, by the text without what varies.
   struct Known {
+    FairLimit limit{kMostTexts};
     std::map<std::string, std::size_t> by_text;
     std::uint64_t next_order = 0;
     std::size_t not_warnings = 0;
@@ -91,7 +96,8 @@ class Remarks {
   std::map<ProcessKey, std::string> versions_;
   std::map<std::uint32_t, std::string> versions_by_source_;
   std::set<std::string> all_versions_;
-  std::size_t kept_ = 0;
+  FairLimit limit_{kMostKept};
+  std::uint64_t left_out_ = 0;
 };
 
 // The text without the parts that vary when the same thing is printed again: pointers, ports, long

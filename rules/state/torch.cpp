@@ -112,7 +112,10 @@ TorchRank* Torch::rank_at(std::uint32_t source, const Source& origin, const Spea
   const Key key(number, number < 0 ? origin.name : std::string());
   auto known = ranks_.find(key);
   if (known == ranks_.end()) {
-    if (ranks_.size() == kMostRanks) return nullptr;
+    if (ranks_.size() == kMostRanks) {
+      ++left_out_;
+      return nullptr;
+    }
     known =
         ranks_.emplace(key, TorchRank{.rank = number, .guessed = guessed, .source = source}).first;
   }

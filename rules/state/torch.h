@@ -61,6 +61,7 @@ class Torch {
 
   // By rank; lines without a rank come first, by source.
   std::vector<const TorchRank*> ranks() const;
+  std::uint64_t left_out() const { return left_out_; }  // lines of ranks over the limit
 
   // In the order in which they came.
   const std::vector<TorchLine<ProcessExit>>& exits() const { return exits_; }
@@ -83,6 +84,7 @@ class Torch {
   void keep_stack(StackTop stack, LineRef line);
 
   std::map<Key, TorchRank> ranks_;
+  std::uint64_t left_out_ = 0;
   std::vector<TorchLine<ProcessExit>> exits_;
   std::vector<TorchLine<CalledCollective>> called_;
   std::vector<TorchLine<DesyncEntry>> desync_;
