@@ -71,6 +71,7 @@ struct Batch {
   // NCCL's lines that gave no fact, by the subsystem that prints them (NET, GRAPH, …); UNKNOWN:
   // neither their form nor their subsystem is known.
   std::map<std::string, std::uint64_t> subsystems;
+  std::uint64_t left_out = 0;  // events that were over a limit of the job
 
   std::uint64_t facts() const;  // events and calls
   bool operator==(const Batch&) const = default;

@@ -15,7 +15,8 @@ namespace {
 // The first byte of a stored batch says which form it has.
 constexpr std::uint8_t kFormWithoutSubsystems = 1;
 constexpr std::uint8_t kFormWithoutCallTimes = 2;
-constexpr std::uint8_t kForm = 3;
+constexpr std::uint8_t kFormWithoutLeftOut = 3;
+constexpr std::uint8_t kForm = 4;
 
 void write_counts(const std::map<std::string, std::uint64_t>& counts, ByteWriter& out) {
   out.number(counts.size());
@@ -99,6 +100,7 @@ std::string write_batch(const Batch& batch) {
   out.number(batch.lines);
   out.number(batch.recognized);
   out.number(batch.skipped);
+  out.number(batch.left_out);
   out.byte(static_cast<std::uint8_t>(batch.end));
   write_counts(batch.dialects, out);
   write_counts(batch.subsystems, out);
@@ -111,7 +113,7 @@ std::string write_batch(const Batch& batch) {
 Result<Batch> read_batch(std::string_view bytes) try {
   ByteReader in(bytes);
   const std::uint8_t form = in.byte();
-  if (form != kForm && form != kFormWithoutCallTimes && form != kFormWithoutSubsystems)
+  if (form < kFormWithoutSubsystems || form > kForm)
     return damaged_batch("has a form that this program does not know");
   Batch batch;
   batch.from_offset = in.number();
@@ -120,13 +122,14 @@ Result<Batch> read_batch(std::string_view bytes) try {
   batch.lines = in.number();
   batch.recognized = in.number();
   batch.skipped = in.number();
+  if (form > kFormWithoutLeftOut) batch.left_out = in.number();
   batch.end =
       static_cast<SourceEnd>(std::min(in.byte(), static_cast<std::uint8_t>(SourceEnd::closed)));
   batch.dialects = read_counts(in);
-  if (form != kFormWithoutSubsystems) batch.subsystems = read_counts(in);
+  if (form > kFormWithoutSubsystems) batch.subsystems = read_counts(in);
   batch.speakers = read_speakers(in);
   batch.signatures = read_signatures(in);
-  batch.runs = read_runs(in, form == kForm);
+  batch.runs = read_runs(in, form > kFormWithoutCallTimes);
   if (!in.at_end()) return damaged_batch("has bytes after its end");
   return batch;
 } catch (const BadBytes& error) {

@@ -15,6 +15,7 @@ void add_counts(Batch& to, const Batch& more) {
   to.skipped += more.skipped;
   add(to.dialects, more.dialects);
   add(to.subsystems, more.subsystems);
+  to.left_out += more.left_out;
 }
 
 SpeakersOf::SpeakersOf(Batch& batch) : batch_(batch) {

@@ -9,8 +9,6 @@
 namespace faultline {
 namespace {
 
-// What a job may hold. 100,000 events that each name another part take up to 360 MB.
-constexpr std::uint64_t kMostEvents = 4'000'000;
 // Processes, told apart by host, pid, device and rank: 2 KB or more each.
 constexpr std::size_t kMostSpeakers = 262'144;
 
@@ -22,12 +20,10 @@ std::uint64_t hash_of(const Speaker& speaker) {
 
 }  // namespace
 
-void FoldedJob::fold(std::shared_ptr<const Commit> commit, Done done) {
-  {
-    const std::lock_guard lock(waiting_mutex_);
-    waiting_.push_back({std::move(commit), std::move(done), nullptr});
-  }
-  fold_what_waits_if_free();
+bool FoldedJob::queue(std::shared_ptr<const Commit> commit, Done done) {
+  const std::lock_guard lock(waiting_mutex_);
+  waiting_.push_back({std::move(commit), std::move(done), nullptr});
+  return waiting_.size() == 1;
 }
 
 void FoldedJob::fold(const StoredBatch& stored) {
@@ -47,16 +43,13 @@ void FoldedJob::calls_were_kept(const UnkeptCalls& were) {
     unkept_.calls -= were.calls;
     unkept_.batches -= were.batches;
   }
-  fold_what_waits_if_free();  // a commit may have found it locked
+  fold_queued();  // a commit may have found it locked
 }
 
 void FoldedJob::apply(std::int64_t number, const Source& source, const Batch& batch,
                       Timestamp received, CallsAre calls) {
-  events_ += batch.events.size();
+  event_limit_.count(batch);
   bytes_ += batch.to_offset - batch.from_offset;
-  if (events_ > kMostEvents)
-    throw std::length_error(
-        fmt::format("the job has more than {} events, the limit for one job", kMostEvents));
   for (const Speaker& speaker : batch.speakers) speakers_.insert(hash_of(speaker));
   if (speakers_.size() > kMostSpeakers)
     throw std::length_error(
@@ -100,7 +93,7 @@ void FoldedJob::fold_what_waits(std::unique_lock<std::shared_mutex> lock) {
 }
 
 // Every reader calls this when it gives the state back, so that nothing is left waiting.
-void FoldedJob::fold_what_waits_if_free() {
+void FoldedJob::fold_queued() {
   while (something_waits()) {
     std::unique_lock lock(mutex_, std::try_to_lock);
     if (!lock) return;
@@ -116,7 +109,7 @@ FoldedJob::Reading::Reading(FoldedJob& job) : job_(job) {
 
 FoldedJob::Reading::~Reading() {
   lock_.unlock();
-  job_.fold_what_waits_if_free();
+  job_.fold_queued();
 }
 
 }  // namespace faultline

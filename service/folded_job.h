@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "rules/state/job_state.h"
+#include "service/event_limit.h"
 #include "store/store.h"
 
 namespace faultline {
@@ -31,13 +32,26 @@ class FoldedJob {
   // Called once the commit is part of the state, or with the reason why it is not. Must not throw.
   using Done = std::function<void(std::exception_ptr)>;
 
-  explicit FoldedJob(std::string name) : state_(std::move(name)) {}
+  // What a job may hold. 100,000 events that each name another part take up to 360 MB.
+  static constexpr std::size_t kMostEvents = 4'000'000;
+
+  explicit FoldedJob(std::string name, std::size_t most_events = kMostEvents)
+      : state_(std::move(name)), event_limit_(most_events) {}
 
   const std::string& name() const { return state_.name(); }
 
-  // Commits are folded in the order in which this is called. `done` runs on this thread or on that
-  // of a reader.
-  void fold(std::shared_ptr<const Commit> commit, Done done);
+  // Takes out of the batch what is over the limits of the job. Call it before the commit is stored.
+  void limit(Batch& batch) const { event_limit_.take_out_what_is_over(batch); }
+
+  // Commits are folded in the order in which this is called, by fold_queued(). `done` runs on its
+  // thread or on that of a reader. Returns whether no other commit waits.
+  bool queue(std::shared_ptr<const Commit> commit, Done done);
+  // Does nothing if the state is in use: the one who uses it folds afterwards.
+  void fold_queued();
+  void fold(std::shared_ptr<const Commit> commit, Done done) {
+    queue(std::move(commit), std::move(done));
+    fold_queued();
+  }
   void fold(const StoredBatch& stored);
 
   // Like JobState::take_packed_calls: call it before any batch is folded.
@@ -83,13 +97,12 @@ class FoldedJob {
              CallsAre calls);
   bool something_waits();
   void fold_what_waits(std::unique_lock<std::shared_mutex> lock);
-  void fold_what_waits_if_free();
 
   std::shared_mutex mutex_;  // guards the state; never held while waiting for the disk
   JobState state_;
   std::uint64_t version_ = 0;
   std::optional<Timestamp> first_received_;
-  std::uint64_t events_ = 0;
+  EventLimit event_limit_;
   std::unordered_set<std::uint64_t> speakers_;  // hashes
   std::uint64_t bytes_ = 0;
   std::int64_t last_batch_ = 0;

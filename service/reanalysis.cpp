@@ -85,7 +85,9 @@ class SourceReanalysis {
     Batch& batch = changed.batch;
     Batch fresh = std::exchange(fresh_, {});
     const std::uint64_t covered = std::exchange(covered_bytes_, 0);
-    if (std::exchange(has_counts_, true) && covered == old.to_offset - old.from_offset) {
+    const bool has_counts = std::exchange(has_counts_, true);
+    if (old.left_out > 0) return std::nullopt;  // its lines would bring all events back
+    if (has_counts && covered == old.to_offset - old.from_offset) {
       batch.recognized = batch.skipped = 0;
       batch.dialects.clear();
       batch.subsystems.clear();

@@ -64,6 +64,7 @@ class RandomBatches {
     batch.lines = any();
     batch.recognized = any();
     batch.skipped = any();
+    batch.left_out = any();
     batch.end = static_cast<SourceEnd>(number(3));
     if (chance(50)) batch.dialects = {{"nccl", any()}, {bytes(8), any()}};
     if (chance(50)) batch.subsystems = {{"NET", any()}, {bytes(8), any()}};
