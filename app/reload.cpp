@@ -15,13 +15,20 @@
 #include <utility>
 #include <vector>
 
+#include "app/sizes.h"
+
 namespace faultline {
 namespace {
 
 // Settings that a running server can change, besides the tables.
-constexpr std::array<std::string_view, 8> kFollowed{"alert-hold",    "alertmanager", "keep-at-most",
-                                                    "keep-findings", "keep-jobs",    "keep-secrets",
-                                                    "rules",         "webhook"};
+constexpr auto kFollowed = std::to_array<std::string_view>(
+    {"alert-hold", "alertmanager", "keep-at-most", "keep-findings", "keep-jobs", "keep-lines",
+     "keep-secrets", "min-free", "rules", "webhook"});
+
+// The first lines of a source are kept or not from its first batch on.
+bool begins_or_ends_keeping_lines(const ServeOptions& at_start, const ServeOptions& now) {
+  return (*setting_size(at_start.keep_lines) > 0) != (*setting_size(now.keep_lines) > 0);
+}
 
 std::vector<std::string> kept_until_restart(const ReadSettings& at_start, const ReadSettings& now) {
   std::vector<std::string> keys;
@@ -29,6 +36,7 @@ std::vector<std::string> kept_until_restart(const ReadSettings& at_start, const 
     if (now.values[i] != at_start.values[i] &&
         std::ranges::find(kFollowed, now.values[i].first) == kFollowed.end())
       keys.push_back(now.values[i].first);
+  if (begins_or_ends_keeping_lines(at_start.options, now.options)) keys.emplace_back("keep-lines");
   return keys;
 }
 
@@ -78,8 +86,10 @@ void follow(const Reloadable& follows, const SettingsInForce& settings, const Re
     follows.alerts.replace(receivers);
   }
   RetentionSettings retention = retention_of(now.options);
-  retention.lines = retention_of(settings.read.options).lines;
+  if (begins_or_ends_keeping_lines(settings.read.options, now.options))
+    retention.lines = retention_of(settings.read.options).lines;
   follows.retention.set(std::move(retention));
+  follows.store.set_least_room(*setting_size(now.options.min_free));
   say(LogLevel::info, "settings-read", "settings read again", {{"receivers", receivers.size()}});
   if (const auto keys = kept_until_restart(settings.read, now); !keys.empty())
     say(LogLevel::warning, "settings-need-restart", "some changed settings need a restart",

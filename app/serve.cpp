@@ -210,8 +210,7 @@ int serve(const SettingsInForce& settings) {
                     .default_job = options.job,
                     .asks_for_tokens = access != nullptr,
                     .version = FAULTLINE_VERSION,
-                    .data = options.data,
-                    .least_room = *setting_size(options.min_free)};
+                    .data = options.data};
   Server server({.address = listen.host,
                  .port = listen.port,
                  .max_connections = options.max_connections,

@@ -45,14 +45,18 @@ void write_store(Exposition& out, Services& services) {
               services.jobs.commits_in_flight());
   write_gauge(out, "faultline_store_bytes", "Size of the store on disk.",
               services.store.bytes_on_disk());
+  write_gauge(out, "faultline_store_reusable_bytes",
+              "Bytes of deleted data in it, which new data takes before it grows.",
+              services.store.reusable_bytes());
   std::error_code unknown;
   const std::filesystem::space_info disk = std::filesystem::space(services.data, unknown);
   if (unknown) return;
   write_gauge(out, "faultline_disk_size_bytes", "Size of the disk that the store lies on.",
               disk.capacity);
   write_gauge(out, "faultline_disk_free_bytes", "Free space on that disk.", disk.available);
-  write_gauge(out, "faultline_disk_min_free_bytes", "No logs are taken while less is free.",
-              services.least_room);
+  write_gauge(out, "faultline_disk_min_free_bytes",
+              "No logs are taken while less is free, on the disk and in the store together.",
+              services.store.least_room());
 }
 
 // Uses the names that the client libraries of Prometheus use.

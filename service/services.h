@@ -25,7 +25,6 @@ struct Services {
   bool asks_for_tokens = false;
   std::string version;
   std::filesystem::path data;    // the folder that the store lies in
-  std::uint64_t least_room = 0;  // what has to stay free on its disk
   Timestamp started = utc_now();
 };
 

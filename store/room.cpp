@@ -14,8 +14,12 @@ std::optional<std::uint64_t> Room::free_bytes() const {
 std::optional<std::string> Room::lack() const {
   const auto free = free_bytes();
   if (!free || *free >= least_) return std::nullopt;
-  return fmt::format("{}: only {} MB are free on this disk; no logs are accepted below {} MB",
-                     folder_.string(), *free >> 20U, least_ >> 20U);
+  const std::uint64_t reusable = reusable_();
+  if (*free >= kForTheLog && *free + reusable >= least_) return std::nullopt;
+  return fmt::format(
+      "{}: only {} MB are free on this disk, and {} MB in the database file; no logs are accepted "
+      "below {} MB",
+      folder_.string(), *free >> 20U, reusable >> 20U, least_ >> 20U);
 }
 
 }  // namespace faultline

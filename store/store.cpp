@@ -37,7 +37,7 @@ std::uint64_t size_of(const std::filesystem::path& file) {
 class Store::Impl {
  public:
   explicit Impl(const std::filesystem::path& file)
-      : room_(std::filesystem::absolute(file).parent_path()),
+      : room_(std::filesystem::absolute(file).parent_path(), [this] { return reusable_bytes(); }),
         lock_(file),
         writing_(open_for_writing(file)),
         reading_(open_for_reading(file)),
@@ -128,6 +128,14 @@ class Store::Impl {
     if (const auto lack = room_.lack()) throw StoreFull(*lack);
   }
   const std::filesystem::path& file() const { return writing_->file(); }
+
+  // Of deleted data: new data takes them before the file grows.
+  std::uint64_t reusable_bytes() {
+    return read([](Database& database) {
+      return static_cast<std::uint64_t>(database.number("PRAGMA freelist_count") *
+                                        database.number("PRAGMA page_size"));
+    });
+  }
 
  private:
   Room room_;
@@ -414,6 +422,7 @@ std::vector<Offence> Store::other_offences(const std::vector<std::string>& hosts
 }
 
 void Store::set_least_room(std::uint64_t bytes) { impl_->room().set_least(bytes); }
+std::uint64_t Store::least_room() const { return impl_->room().least(); }
 
 void Store::probe() {
   impl_->expect_room();
@@ -430,6 +439,8 @@ std::uint64_t Store::bytes_in_use() {
     return static_cast<std::uint64_t>(pages * database.number("PRAGMA page_size"));
   });
 }
+
+std::uint64_t Store::reusable_bytes() { return impl_->reusable_bytes(); }
 
 std::uint64_t Store::bytes_on_disk() const {
   const std::string file = impl_->file().string();

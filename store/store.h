@@ -345,12 +345,14 @@ class Store {
   // Logs are accepted only while this much is free on the disk; findings, reviews and alerts are
   // written even so.
   void set_least_room(std::uint64_t bytes);
+  std::uint64_t least_room() const;
 
   bool has_room();
 
   // For /readyz: throws if there is no room, or a small write does not go through.
   void probe();
   std::uint64_t bytes_on_disk() const;
+  std::uint64_t reusable_bytes();  // of deleted data: new data takes them before the file grows
   std::uint64_t
   bytes_in_use();  // without deleted pages, which are used again before the file grows
   std::uint64_t transactions() const;  // since the start: how well commits share them

@@ -281,8 +281,21 @@ TEST_F(Reloaded, NamesWhatOnlyARestartPutsInForceAndKeepsToTheCommandLine) {
   settle("event=rules-read");
   EXPECT_THAT(server->messages(), testing::Not(HasSubstr("settings-need-restart")));
   EXPECT_EQ(curl(*server, "/api/v1/ingest", "-d hello").json().at("job").as_string(), "mine");
-  reload("max-connections = 9\nmin-free = \"1MB\"\n", "event=settings-need-restart");
-  settle("settings=max-connections,min-free");
+  reload("max-connections = 9\nkeep-lines = \"0\"\n", "event=settings-need-restart");
+  settle("settings=max-connections,keep-lines");
+}
+
+TEST_F(Reloaded, TakesTheRoomThatHasToStayFree) {
+  start("");
+  lose_a_gpu("a");
+  const auto is_ready = [&](bool wanted) {
+    return eventually([&] { return (plain_get(*server, "/readyz").status == 200) == wanted; });
+  };
+  reload("min-free = \"1000GB\"\nkeep-lines = \"1MB\"\n", "event=settings-read");
+  EXPECT_TRUE(is_ready(false));
+  reload("min-free = \"1MB\"\n", "event=settings-read");
+  EXPECT_TRUE(is_ready(true));
+  EXPECT_THAT(server->messages(), testing::Not(HasSubstr("settings-need-restart")));
 }
 
 TEST(Serve, TakesLogsForItsDefaultJob) {
