@@ -110,7 +110,7 @@ class Server::Impl {
     for (std::thread& thread : threads) thread.join();
     starting.join();
     threads_.join();
-    services_.store.drain();
+    services_.jobs.finish();
     if (start_failure_) std::rethrow_exception(start_failure_);
   }
 

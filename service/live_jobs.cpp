@@ -1,6 +1,7 @@
 #include "service/live_jobs.h"
 
 #include <fmt/format.h>
+#include <boost/asio/post.hpp>
 
 #include <algorithm>
 #include <set>
@@ -16,6 +17,8 @@ namespace faultline {
 namespace {
 
 constexpr std::chrono::seconds kReadAnewAfter{5};
+// A batch with more is folded on a thread of its own: the store's thread writes for all jobs.
+constexpr std::size_t kEventsFoldedAtOnce = 256;
 
 }  // namespace
 
@@ -28,7 +31,12 @@ LiveJobs::LiveJobs(Store& store, const LiveCatalog& catalog, Metrics& metrics,
       open_sources_(settings.stall_after),
       patience_(settings.rest_after) {}
 
-LiveJobs::~LiveJobs() = default;
+LiveJobs::~LiveJobs() { folding_.join(); }
+
+void LiveJobs::finish() {
+  store_.drain();
+  folding_.join();
+}
 
 // The server is ready before any job is read: a job is read when somebody asks for it, or in its
 // turn. The last run may have committed lines that it did not judge any more.
@@ -287,7 +295,10 @@ void LiveJobs::commit(Commit commit, std::function<void(std::exception_ptr)> don
   // reads no more jobs: the next one finds the commit on the disk.
   std::shared_ptr<Job> job = is_stopping() ? known(commit.source.job) : nullptr;
   const bool is_for_next_server = job && !job->is_read;
-  if (!is_for_next_server) job = find_or_add(commit.source.job);
+  if (!is_for_next_server) {
+    job = find_or_add(commit.source.job);
+    job->folded->limit(commit.batch);
+  }
   const SteadyTime begun = steady_now();
   const std::size_t kept_lines = commit.kept_lines.size();
   auto underway = std::make_shared<Underway>(*this, commit.source);
@@ -318,13 +329,18 @@ void LiveJobs::commit(Commit commit, std::function<void(std::exception_ptr)> don
 // soon. The sender gets an error.
 void LiveJobs::fold(const std::shared_ptr<Job>& job, const std::shared_ptr<const Commit>& saved,
                     std::function<void(std::exception_ptr)> done) {
-  job->folded->fold(saved, [this, begun = steady_now(), done = std::move(done), job,
-                            source = saved->source.name](std::exception_ptr failure) {
-    metrics_.count_fold(steady_now() - begun);
-    if (failure) set_aside_for(*job, source, failure);
-    if (job->is_forgotten) renew(job->name);
-    done(failure);
-  });
+  const bool is_alone =
+      job->folded->queue(saved, [this, begun = steady_now(), done = std::move(done), job,
+                                 source = saved->source.name](std::exception_ptr failure) {
+        metrics_.count_fold(steady_now() - begun);
+        if (failure) set_aside_for(*job, source, failure);
+        if (job->is_forgotten) renew(job->name);
+        done(failure);
+      });
+  if (is_alone && saved->batch.events.size() <= kEventsFoldedAtOnce)
+    job->folded->fold_queued();
+  else
+    boost::asio::post(folding_, [job] { job->folded->fold_queued(); });
 }
 
 void LiveJobs::set_aside_for(Job& job, const std::string& source,

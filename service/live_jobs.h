@@ -4,6 +4,8 @@
 // commits. Readers see a job as of the last batch that was acknowledged, or later.
 #pragma once
 
+#include <boost/asio/thread_pool.hpp>
+
 #include <atomic>
 #include <exception>
 #include <functional>
@@ -59,9 +61,11 @@ class LiveJobs {
   bool ready() const { return ready_; }
 
   // `done` is called when the commit is durable and part of its job's state, or with the reason why
-  // it is not; on the store's thread, or on that of a reader of the job. Does not wait for the
-  // write.
+  // it is not; on the store's thread, on one that folds, or on that of a reader of the job. Does
+  // not wait for the write.
   void commit(Commit commit, std::function<void(std::exception_ptr)> done);
+  // Waits until all commits are folded. Nothing may be committed afterwards.
+  void finish();
   std::size_t commits_in_flight() const { return commits_in_flight_; }  // of all jobs
   // Whether all senders together have so many commits on the way to the disk that one which has
   // some should wait.
@@ -251,6 +255,8 @@ class LiveJobs {
 
   mutable std::shared_mutex mutex_;  // guards the map, not the jobs in it
   std::map<std::string, std::shared_ptr<Job>, std::less<>> jobs_;
+
+  boost::asio::thread_pool folding_{2};  // last: its threads use all the rest
 };
 
 }  // namespace faultline
