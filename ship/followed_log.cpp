@@ -12,7 +12,6 @@ namespace {
 
 // Fewer bytes wait for more, so that a busy log does not come in a thousand pieces.
 constexpr std::size_t kWorthTaking = std::size_t{256} << 10;
-constexpr std::chrono::milliseconds kMostWaiting{1000};
 constexpr std::size_t kMostParts = 64;
 constexpr std::uint64_t kMostUnpacked = std::uint64_t{8} << 30;
 
@@ -445,7 +444,7 @@ std::optional<StreamPiece> FollowedLog::take(std::size_t most, bool hurry) {
     LogPart& front = parts_.front();
     // The first bytes of a file are taken at once: without them it cannot be known again.
     const bool may_wait = front.is_begun() && parts_.size() == 1 && !hurry;
-    if (may_wait && front.available() < kWorthTaking && now - taken_at_ < kMostWaiting)
+    if (may_wait && front.available() < kWorthTaking && !pace_.has_waited(now))
       return std::nullopt;
     StreamPiece piece{front.position(), {}};
     if (torn_) piece.bytes = "\n";
@@ -458,7 +457,7 @@ std::optional<StreamPiece> FollowedLog::take(std::size_t most, bool hurry) {
     if (found != LogPart::Found::rewritten) tell_lost();
     if (found == LogPart::Found::bytes) {
       if (std::exchange(torn_, false)) front.go_on_at(front.position() + 1);
-      taken_at_ = now;
+      pace_.take(now);
       rests_since_ = {};
       return piece;
     }

@@ -11,6 +11,7 @@
 #include "ship/log_files.h"
 #include "ship/log_part.h"
 #include "ship/log_reader.h"
+#include "ship/send_pace.h"
 #include "ship/unread_files.h"
 
 namespace faultline {
@@ -104,7 +105,7 @@ class FollowedLog : public LogReader {
   std::optional<Clock::time_point> recovers_since_;
   bool is_there_ = false;
   UnreadFiles unread_;
-  Clock::time_point taken_at_{};
+  SendPace pace_;
   Clock::time_point rests_since_{};             // the front: nothing was written to it
   std::map<std::uint64_t, double> unreadable_;  // inodes, and the times of their change
   Clock::time_point looked_at_{};
