@@ -294,12 +294,7 @@ class BodyPump {
       paused_for_long_ = for_long;
     }
     if (exchange_.connection.stop_reason() == StopReason::others_wait)
-      co_return Problem{.status = 503,
-                        .detail =
-                            "many connections are open, and this one has been silent for longest; "
-                            "whole lines received so far are kept, send the rest from next_offset",
-                        .retry_after_seconds = 5,
-                        .refused = kTooManyConnections};
+      co_return gives_way("whole lines received so far are kept, send the rest from next_offset");
     if (exchange_.connection.asked_to_stop())
       co_return Problem{
           .status = 503,

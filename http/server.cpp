@@ -162,7 +162,7 @@ class Server::Impl {
     if (!connections_.has_room_for(*connection)) {
       services_.metrics.connection_refused();
       note_refusal(*connection);
-      connections_.ask_for_room();
+      connections_.ask_for_room_for(*connection);
       if (refusing_ < kMostRefusing) start_refusal(std::move(connection), executor);
       return;
     }
