@@ -9,11 +9,6 @@
 namespace faultline {
 namespace {
 
-// What a job may hold. 100,000 events that each name another part take up to 360 MB.
-constexpr std::uint64_t kMostEvents = 4'000'000;
-// Processes, told apart by host, pid, device and rank: 2 KB or more each.
-constexpr std::size_t kMostSpeakers = 262'144;
-
 std::uint64_t hash_of(const Speaker& speaker) {
   const std::int64_t numbers[] = {speaker.pid, speaker.device, speaker.rank};
   return XXH3_64bits_withSeed(numbers, sizeof numbers,
@@ -54,13 +49,13 @@ void FoldedJob::apply(std::int64_t number, const Source& source, const Batch& ba
                       Timestamp received, CallsAre calls) {
   events_ += batch.events.size();
   bytes_ += batch.to_offset - batch.from_offset;
-  if (events_ > kMostEvents)
+  if (events_ > limits_.events)
     throw std::length_error(
-        fmt::format("the job has more than {} events, the limit for one job", kMostEvents));
+        fmt::format("the job has more than {} events, the limit for one job", limits_.events));
   for (const Speaker& speaker : batch.speakers) speakers_.insert(hash_of(speaker));
-  if (speakers_.size() > kMostSpeakers)
-    throw std::length_error(
-        fmt::format("the job has more than {} processes, the limit for one job", kMostSpeakers));
+  if (speakers_.size() > limits_.processes)
+    throw std::length_error(fmt::format("the job has more than {} processes, the limit for one job",
+                                        limits_.processes));
   state_.apply(source, batch, received, calls);
   last_batch_ = number;
   if (calls == CallsAre::new_ones) {

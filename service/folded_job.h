@@ -26,12 +26,20 @@ struct UnkeptCalls {
   std::uint64_t batches = 0;
 };
 
+// What a job may hold.
+struct JobLimits {
+  std::uint64_t events = 4'000'000;  // 100,000 that each name another part take up to 360 MB
+  // Told apart by host, pid, device and rank: 2 KB or more each.
+  std::size_t processes = 262'144;
+};
+
 class FoldedJob {
  public:
   // Called once the commit is part of the state, or with the reason why it is not. Must not throw.
   using Done = std::function<void(std::exception_ptr)>;
 
-  explicit FoldedJob(std::string name) : state_(std::move(name)) {}
+  explicit FoldedJob(std::string name, JobLimits limits = {})
+      : limits_(limits), state_(std::move(name)) {}
 
   const std::string& name() const { return state_.name(); }
 
@@ -85,6 +93,7 @@ class FoldedJob {
   void fold_what_waits(std::unique_lock<std::shared_mutex> lock);
   void fold_what_waits_if_free();
 
+  const JobLimits limits_;
   std::shared_mutex mutex_;  // guards the state; never held while waiting for the disk
   JobState state_;
   std::uint64_t version_ = 0;
