@@ -281,6 +281,7 @@ class Server::Impl {
   void begin_stop() {
     if (stopping_) return;
     stopping_ = true;
+    services_.jobs.note_stop();
     threads_.long_reads().stop();
     if (syslog_) syslog_->stop();
     boost::system::error_code ignored;
