@@ -16,6 +16,7 @@ inline constexpr int kExitUndecided = 3;  // what `diagnose` read does not decid
 
 // The file of the database in a server's folder of data.
 inline constexpr const char* kDatabase = "faultline.db";
+inline constexpr const char* kReadingMarks = "faultline.reading";  // beside it
 
 // Runs the command line; returns the program's exit status.
 int run_command_line(int argc, char** argv);

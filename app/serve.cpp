@@ -192,7 +192,8 @@ int serve(const SettingsInForce& settings) {
                           .resolve_after = seconds_of(options.resolve_after),
                           .rest_after = seconds_of(options.rest_after),
                           .shorten_after = *setting_size(options.shorten_after),
-                          .keeps_lines = *setting_size(options.keep_lines) > 0};
+                          .keeps_lines = *setting_size(options.keep_lines) > 0,
+                          .marks = std::filesystem::path(options.data) / kReadingMarks};
   LiveJobs jobs(store, catalog, metrics, live);
   Retention retention(store, jobs, metrics, retention_of(options));
   store.set_routing(routing_of(options, receivers));

@@ -37,16 +37,16 @@ asio::awaitable<Response> answer_to(Request& request, Services& services, Thread
   if (const auto problem = beyond_its_jobs(request.jobs, request, route, services.default_job))
     co_return problem_response(*problem);
   auto call = [&] { return (*handler)(request, services); };
-  co_return co_await offload(threads_for(threads, route, request), call);
+  co_return co_await offload(seat_for(threads, route, request), call);
 }
 
 }  // namespace
 
-asio::any_io_executor threads_for(Threads& threads, const Route& route, const Request& request) {
-  if (route.runs == Runs::beside_everything) return threads.health();
+Seat seat_for(Threads& threads, const Route& route, const Request& request) {
+  if (route.runs == Runs::beside_everything) return {.threads = threads.health()};
   for (const auto& [name, value] : request.path_values)
-    if (name == "job") return threads.answering(value);
-  return threads.answering();
+    if (name == "job") return threads.answering(value, request.peer);
+  return threads.answering("", request.peer);
 }
 
 asio::awaitable<Response> ask_own(const Request& asker, const std::string& target,

@@ -1,7 +1,6 @@
 // On which threads a request is answered, and how one request asks another route of this server.
 #pragma once
 
-#include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 
 #include <string>
@@ -15,8 +14,7 @@ namespace faultline {
 
 class AuditLog;
 
-boost::asio::any_io_executor threads_for(Threads& threads, const Route& route,
-                                         const Request& request);
+Seat seat_for(Threads& threads, const Route& route, const Request& request);
 
 // Answers GET `target` as if `asker` had sent it, with the jobs that its token may see. Only for a
 // request that was admitted with the scope read, and for routes that need no more than that. A

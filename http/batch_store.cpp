@@ -1,7 +1,8 @@
 #include "http/batch_store.h"
 
 #include <boost/asio/as_tuple.hpp>
-#include <boost/asio/post.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
@@ -23,6 +24,18 @@ constexpr std::chrono::milliseconds kLook{200};
 constexpr std::chrono::seconds kBeforeNextAttempt{1};
 constexpr int kMostWaits = 5;
 constexpr std::chrono::minutes kBetweenComplaints{1};
+
+asio::awaitable<void> judge_one(std::string job, Services& services, Threads& threads) {
+  auto judge = [&] {
+    if (!services.jobs.is_stopping()) services.jobs.reconcile_soon(job);
+  };
+  try {
+    co_await offload(threads.answering(job, ""), judge);
+  } catch (const std::exception& error) {
+    say(LogLevel::error, "not-judged", "a job that got messages could not be judged",
+        {{"job", job}, {"why", error.what()}});
+  }
+}
 
 }  // namespace
 
@@ -63,16 +76,8 @@ void BatchStore::stop() {
 // A job that takes long to judge, or is read again, must not keep the messages of others waiting.
 // When the server ends, the next one judges.
 void BatchStore::judge_beside(const std::string& job) {
-  if (stopping_) return;
-  asio::post(threads_.answering(job), [&services = services_, job] {
-    if (services.jobs.is_stopping()) return;
-    try {
-      services.jobs.reconcile_soon(job);
-    } catch (const std::exception& error) {
-      say(LogLevel::error, "not-judged", "a job that got messages could not be judged",
-          {{"job", job}, {"why", error.what()}});
-    }
-  });
+  if (!stopping_)
+    asio::co_spawn(pause_.get_executor(), judge_one(job, services_, threads_), asio::detached);
 }
 
 // What fails leaves the lines for the next attempt.
@@ -86,7 +91,8 @@ asio::awaitable<void> BatchStore::begin(Rest& rest) {
 }
 
 asio::awaitable<void> BatchStore::try_to_begin(Rest& rest) {
-  if (const auto why = co_await prepare_job_of_door(rest.destination->job, services_, threads_)) {
+  const std::string& job = rest.destination->job;
+  if (const auto why = co_await prepare_job_of_door(job, "", services_, threads_)) {
     // One job must not keep the messages of the others waiting for long.
     if (why->status == 503 && ++rest.waits < kMostWaits)
       complain(why->detail);

@@ -51,10 +51,12 @@ std::string address_of(const asio::ip::tcp::socket& socket) {
 Connection::Connection(asio::ip::tcp::socket socket, std::unique_ptr<TlsChannel> tls)
     : socket_(std::move(socket)),
       tls_(std::move(tls)),
+      agrees_on_tls_(tls_ != nullptr),
       wakeup_(std::make_shared<Wakeup>(socket_.get_executor())),
       input_(kMaxInput),
       read_size_(kSmallRead),
       peer_(address_of(socket_)) {
+  if (agrees_on_tls_) rate_.begin(0);
   boost::system::error_code ignored;
   socket_.non_blocking(true, ignored);
   socket_.set_option(asio::ip::tcp::no_delay(true), ignored);
@@ -92,6 +94,7 @@ asio::awaitable<Fill> Connection::fill(SteadyTime deadline) {
                                    : socket_.read_some(input_.prepare(room), error);
     if (!error) {
       last_bytes_ = steady_now();
+      rate_.received(bytes);
       if (bytes == read_size_) read_size_ = std::min(read_size_ * 4, kLargeRead);
       if (tls_) {
         tls_->feed(std::span(encrypted_).first(bytes));
@@ -103,7 +106,10 @@ asio::awaitable<Fill> Connection::fill(SteadyTime deadline) {
     if (error != asio::error::would_block && error != asio::error::interrupted)
       co_return Fill::closed;
     await_readable();
-    if (!co_await wakeup_->wait(deadline) && steady_now() >= deadline) co_return Fill::timeout;
+    rate_.wait_begins(steady_now());
+    const bool is_woken = co_await wakeup_->wait(deadline);
+    rate_.wait_ends(steady_now());
+    if (!is_woken && steady_now() >= deadline) co_return Fill::timeout;
     if (!readable_) co_return Fill::woken;
   }
 }
@@ -113,6 +119,10 @@ asio::awaitable<std::optional<Fill>> Connection::decrypt(std::size_t room) {
   const auto into = input_.prepare(room);
   const TlsChannel::State state = tls_->read({static_cast<char*>(into.data()), into.size()}, bytes);
   input_.commit(bytes);
+  if (agrees_on_tls_ && tls_->is_agreed()) {
+    agrees_on_tls_ = false;
+    rate_.end();
+  }
   // Sends what belongs to the handshake, or why it failed.
   if (!co_await send_encrypted()) co_return Fill::closed;
   if (state == TlsChannel::State::open) co_return Fill::data;

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "http/request_rate.h"
 #include "http/tls.h"
 #include "http/wakeup.h"
 #include "service/clock.h"
@@ -29,7 +30,7 @@ enum class Fill {
 enum class StopReason {
   none,
   shutdown,
-  others_wait,  // others need a connection, and this one has been silent for longest
+  others_wait,  // others need a connection, and this one is silent or slow
 };
 
 class Connection : public std::enable_shared_from_this<Connection> {
@@ -63,6 +64,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   // When bytes last came from the client.
   SteadyTime last_bytes() const { return last_bytes_; }
+  // Of the request that is being read; TLS has to be agreed upon before the first one.
+  RequestRate& rate() { return rate_; }
+  const RequestRate& rate() const { return rate_; }
   void abort();  // from any thread
 
   boost::beast::flat_buffer& input() { return input_; }
@@ -85,6 +89,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   boost::asio::ip::tcp::socket socket_;
   std::unique_ptr<TlsChannel> tls_;
+  bool agrees_on_tls_;
   std::vector<char> encrypted_;  // as they came from the socket
   std::shared_ptr<Wakeup> wakeup_;
   boost::beast::flat_buffer input_;
@@ -94,6 +99,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool readable_ = false;
   std::atomic<StopReason> stop_reason_{StopReason::none};
   std::atomic<SteadyTime> last_bytes_{steady_now()};
+  RequestRate rate_;
 };
 
 }  // namespace faultline

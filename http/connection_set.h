@@ -17,9 +17,10 @@ class ConnectionSet {
 
   bool has_room_for(const Connection& connection) const;
 
-  // Asks one connection to end: of the peer that has most connections, the one that has been silent
-  // for longest, if it has been silent for some time.
-  void ask_for_room() const;
+  // Asks one connection to end in favour of a newcomer: of the peer that has most connections, the
+  // one that has been silent for longest, if it has been silent for some time. If there is none,
+  // one that sends its request more slowly than any network.
+  void ask_for_room_for(const Connection& newcomer) const;
 
   void add(std::shared_ptr<Connection> connection);
   void remove(const std::shared_ptr<Connection>& connection);
@@ -29,6 +30,10 @@ class ConnectionSet {
   bool empty() const { return all_.empty(); }
 
  private:
+  std::size_t count_of(const std::string& peer) const;
+  std::shared_ptr<Connection> longest_silent() const;
+  std::shared_ptr<Connection> slowest_in_favour_of(const std::string& peer) const;
+
   const std::size_t most_;
   const std::size_t most_of_a_peer_;
   std::set<std::shared_ptr<Connection>> all_;

@@ -10,13 +10,14 @@ namespace faultline {
 namespace asio = boost::asio;
 
 asio::awaitable<std::optional<Problem>> prepare_job_of_door(const std::string& job,
+                                                            std::string_view peer,
                                                             Services& services, Threads& threads) {
   if (const auto good = check_name("job", job); !good) co_return problem_from(good.error());
   if (auto problem = set_aside_problem(services.jobs, job)) co_return problem;
   auto prepare = [&] { services.jobs.prepare(job); };
   // A server that ends reads no more jobs.
   if (services.jobs.is_prepared(job) || services.jobs.is_stopping()) co_return std::nullopt;
-  co_await offload(threads.answering(job), prepare);
+  co_await offload(threads.answering(job, peer), prepare);
   co_return set_aside_problem(services.jobs, job);
 }
 
@@ -49,12 +50,13 @@ DoorLinesTaken take_door_lines(Source source, BodyStart start, std::string_view 
   return taken;
 }
 
-asio::awaitable<void> judge_jobs_of_door(const std::vector<std::string>& jobs, Services& services,
+asio::awaitable<void> judge_jobs_of_door(const std::vector<std::string>& jobs,
+                                         std::string_view peer, Services& services,
                                          Threads& threads) {
   for (const std::string& job : jobs) {
     if (services.jobs.is_stopping()) co_return;
     auto reconcile = [&] { services.jobs.reconcile_soon(job); };
-    co_await offload(threads.answering(job), reconcile);
+    co_await offload(threads.answering(job, peer), reconcile);
   }
 }
 

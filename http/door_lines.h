@@ -19,8 +19,9 @@
 namespace faultline {
 
 // Reads the job if it is not in memory, unless the server ends. Returns why it takes no messages:
-// now (503), or ever.
+// now (503), or ever. `peer`: as Threads::answering() has it.
 boost::asio::awaitable<std::optional<Problem>> prepare_job_of_door(const std::string& job,
+                                                                   std::string_view peer,
                                                                    Services& services,
                                                                    Threads& threads);
 
@@ -43,6 +44,7 @@ DoorLinesTaken take_door_lines(Source source, BodyStart start, std::string_view 
 
 // Judges the jobs that got lines. When the server ends, the next one does.
 boost::asio::awaitable<void> judge_jobs_of_door(const std::vector<std::string>& jobs,
-                                                Services& services, Threads& threads);
+                                                std::string_view peer, Services& services,
+                                                Threads& threads);
 
 }  // namespace faultline

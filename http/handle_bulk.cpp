@@ -98,7 +98,7 @@ asio::awaitable<Response> push_bulk(const Request& request, Services& services,
   }
   Response response;
   auto tell = [&] { response = answer_of(items, pushed); };
-  co_await offload(exchange.threads.parsing(), tell);
+  co_await offload(exchange.threads.parsing("", request.peer), tell);
   note_refused(pushed, response);
   co_return response;
 }

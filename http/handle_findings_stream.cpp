@@ -57,13 +57,13 @@ boost::asio::awaitable<Response> stream_findings(const Request& request, Service
   if (*asked)
     filter.after = **asked;
   else
-    co_await offload(exchange.threads.answering(), begin);
+    co_await offload(exchange.threads.answering("", request.peer), begin);
   if (!co_await connection.send(kHead, "retry: 3000\n\n"))
     co_return Response{.status = kClientLeft};
   SteadyTime last_said = steady_now();
   auto ask = [&] { return services.store.findings(filter); };
   while (!connection.asked_to_stop()) {
-    const FindingPage page = co_await offload(exchange.threads.answering(), ask);
+    const FindingPage page = co_await offload(exchange.threads.answering("", request.peer), ask);
     std::string events;
     for (const StoredFinding& stored : page.findings) {
       filter.after = stored.change;

@@ -213,8 +213,8 @@ struct Ending {
 
 class BodyPump {
  public:
-  BodyPump(IngestStream& stream, Services& services, Exchange& exchange)
-      : stream_(stream), services_(services), exchange_(exchange) {}
+  BodyPump(IngestStream& stream, const std::string& job, Services& services, Exchange& exchange)
+      : stream_(stream), job_(job), services_(services), exchange_(exchange) {}
 
   asio::awaitable<Ending> run() {
     Ending ending;
@@ -222,7 +222,7 @@ class BodyPump {
       const BodyEvent event = co_await exchange_.reader.read_body(next_deadline());
       if (event == BodyEvent::end) {
         auto finish = [&] { ending.problem = stream_.finish(); };
-        co_await offload(exchange_.threads.parsing(), finish);
+        co_await offload(seat(), finish);
         co_return ending;
       }
       if (event == BodyEvent::closed) {
@@ -258,12 +258,14 @@ class BodyPump {
         const std::string_view slice = piece.substr(0, stream_.slice());
         piece.remove_prefix(slice.size());
         auto feed = [&] { problem = stream_.feed(slice); };
-        co_await offload(exchange_.threads.parsing(), feed);
+        co_await offload(seat(), feed);
       }
       if (problem) break;
     }
     co_return problem;
   }
+
+  Seat seat() { return exchange_.threads.parsing(job_, exchange_.connection.peer()); }
 
   bool congested() const {
     const std::size_t own = stream_.commits_in_flight();
@@ -287,19 +289,14 @@ class BodyPump {
     if (now >= flush_time() && !congested()) {
       const bool for_long = now - last_bytes_ >= kLongPause;
       auto flush = [&] { stream_.flush(for_long); };
-      co_await offload(exchange_.threads.parsing(), flush);
+      co_await offload(seat(), flush);
       last_flush_ = now;
       first_pending_.reset();
       paused_at_ = last_bytes_;
       paused_for_long_ = for_long;
     }
     if (exchange_.connection.stop_reason() == StopReason::others_wait)
-      co_return Problem{.status = 503,
-                        .detail =
-                            "many connections are open, and this one has been silent for longest; "
-                            "whole lines received so far are kept, send the rest from next_offset",
-                        .retry_after_seconds = 5,
-                        .refused = kTooManyConnections};
+      co_return gives_way("whole lines received so far are kept, send the rest from next_offset");
     if (exchange_.connection.asked_to_stop())
       co_return Problem{
           .status = 503,
@@ -332,6 +329,7 @@ class BodyPump {
   }
 
   IngestStream& stream_;
+  const std::string& job_;
   Services& services_;
   Exchange& exchange_;
   SteadyTime last_bytes_ = steady_now();
@@ -363,9 +361,11 @@ asio::awaitable<Response> take_body(IngestParameters parameters, Services& servi
                                     Exchange& exchange, Receipt receipt) {
   const Response nobody{.status = kClientLeft};
   const std::string job = parameters.source.job;
+  const std::string& peer = exchange.connection.peer();
   // In the job's turn: reading a long job must keep only one thread busy, however many send to it.
   auto prepare = [&] { services.jobs.prepare(job); };
-  if (!services.jobs.is_prepared(job)) co_await offload(exchange.threads.answering(job), prepare);
+  if (!services.jobs.is_prepared(job))
+    co_await offload(exchange.threads.answering(job, peer), prepare);
   if (const auto problem = set_aside_problem(services.jobs, job))
     co_return problem_response(*problem);
   std::optional<IngestStream> made;
@@ -373,23 +373,23 @@ asio::awaitable<Response> take_body(IngestParameters parameters, Services& servi
     made.emplace(std::move(parameters), services, exchange.threads.long_reads(),
                  exchange.threads.held_bodies(), exchange.connection.waker());
   };
-  co_await offload(exchange.threads.parsing(), make);
+  co_await offload(exchange.threads.parsing(job, peer), make);
   IngestStream& stream = *made;
   if (const auto problem = stream.obstacle()) co_return problem_response(*problem);
   if (!co_await exchange.reader.invite_body()) co_return nobody;
 
-  BodyPump pump(stream, services, exchange);
+  BodyPump pump(stream, job, services, exchange);
   Ending ending = co_await pump.run();
   if (ending.client_left || ending.problem) {
     auto abandon = [&] { stream.abandon(); };
-    co_await offload(exchange.threads.parsing(), abandon);
+    co_await offload(exchange.threads.parsing(job, peer), abandon);
   }
   co_await pump.settle();
   if (!ending.problem) ending.problem = stream.obstacle();
 
   std::size_t opened = 0;
   auto reconcile = [&] { opened = services.jobs.reconcile_soon(job); };
-  co_await offload(exchange.threads.answering(job), reconcile);
+  co_await offload(exchange.threads.answering(job, peer), reconcile);
 
   if (ending.problem) {
     if (!ending.problem->next_offset) ending.problem->next_offset = stream.next_offset();

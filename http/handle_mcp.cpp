@@ -49,7 +49,7 @@ asio::awaitable<McpOutcome> ask(McpQuestions& questions, const Request& request,
     if (answers.back().status >= 400) break;
   }
   auto tell = [&] { return questions.tell(answers); };
-  co_return co_await offload(exchange.threads.answering(), tell);
+  co_return co_await offload(exchange.threads.answering("", request.peer), tell);
 }
 
 }  // namespace
@@ -60,12 +60,12 @@ asio::awaitable<Response> answer_mcp(const Request& request, Services& services,
   auto body = co_await read_small_body(exchange.reader, exchange.body_idle_limit);
   if (Response* late = std::get_if<Response>(&body)) co_return std::move(*late);
   auto read = [&] { return read_rpc(std::get<std::string>(body)); };
-  const RpcMessage message = co_await offload(exchange.threads.answering(), read);
+  const RpcMessage message = co_await offload(exchange.threads.answering("", request.peer), read);
   if (std::holds_alternative<RpcNotice>(message)) co_return Response{.status = 202};
   if (const RpcFault* fault = std::get_if<RpcFault>(&message)) co_return answer_to_fault(*fault);
   const RpcRequest& asked = std::get<RpcRequest>(message);
   auto begin = [&] { return begin_mcp(asked, services.version); };
-  auto step = co_await offload(exchange.threads.answering(), begin);
+  auto step = co_await offload(exchange.threads.answering("", request.peer), begin);
   McpOutcome outcome;
   if (McpOutcome* known = std::get_if<McpOutcome>(&step))
     outcome = std::move(*known);
@@ -77,7 +77,7 @@ asio::awaitable<Response> answer_mcp(const Request& request, Services& services,
       return Response::json(rpc_result(asked.id, std::move(*result)));
     return Response::json(rpc_error({asked.id, std::move(std::get<RpcError>(outcome))}));
   };
-  co_return co_await offload(exchange.threads.answering(), write);
+  co_return co_await offload(exchange.threads.answering("", request.peer), write);
 }
 
 }  // namespace faultline

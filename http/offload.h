@@ -6,8 +6,11 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include <memory>
 #include <type_traits>
 #include <utility>
+
+#include "http/threads.h"
 
 namespace faultline {
 
@@ -23,6 +26,14 @@ boost::asio::awaitable<std::invoke_result_t<Call&>> offload(boost::asio::any_io_
                                                             Call& call) {
   co_return co_await boost::asio::co_spawn(std::move(threads), invoke_in_coroutine(call),
                                            boost::asio::use_awaitable);
+}
+
+// The same, once the call's turn has come.
+template <class Call>
+boost::asio::awaitable<std::invoke_result_t<Call&>> offload(Seat seat, Call& call) {
+  std::unique_ptr<Turns::Turn> turn;
+  if (seat.turns != nullptr) turn = co_await seat.turns->take(std::move(seat.claim));
+  co_return co_await offload(seat.threads, call);
 }
 
 }  // namespace faultline

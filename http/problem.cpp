@@ -1,5 +1,6 @@
 #include "http/problem.h"
 
+#include <fmt/format.h>
 #include <boost/json.hpp>
 
 namespace faultline {
@@ -47,6 +48,16 @@ Problem problem_from(const Error& error) {
       return {.status = 413, .detail = error.message};
   }
   return {.status = 500, .detail = error.message};
+}
+
+Problem gives_way(std::string_view what_to_do) {
+  return {
+      .status = 503,
+      .detail = fmt::format("many connections are open, and this one has sent nothing for long, "
+                            "or little; {}",
+                            what_to_do),
+      .retry_after_seconds = 5,
+      .refused = kTooManyConnections};
 }
 
 Response problem_response(const Problem& problem) {

@@ -25,6 +25,9 @@ inline constexpr std::string_view kTooManyConnections = "connections";
 
 Response problem_response(const Problem& problem);
 
+// For a sender whose connection others need (StopReason::others_wait).
+Problem gives_way(std::string_view what_to_do);
+
 // 400, 404, 409 or 413, as its kind says.
 Problem problem_from(const Error& error);
 inline Response problem_response(const Error& error) {

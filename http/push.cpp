@@ -93,7 +93,7 @@ class Push {
       if (!problem && lines.too_large())
         problem = Problem{.status = 413, .detail = "the messages consist of too many lines"};
     };
-    co_await offload(exchange_.threads.parsing(), take_apart);
+    co_await offload(exchange_.threads.parsing("", request_.peer), take_apart);
     if (problem) co_return failed(std::move(*problem));
     held.hold(lines.bytes(), steady_now());
     if (lines.too_many() > 0)
@@ -111,7 +111,7 @@ class Push {
     // A conflict is ours to solve: senders drop a body that is answered so.
     if (problem && problem->status == 409) problem->status = 503;
     if (!problem) problem = std::exchange(later_, std::nullopt);
-    co_await judge_jobs_of_door(pushed_.jobs, services_, exchange_.threads);
+    co_await judge_jobs_of_door(pushed_.jobs, request_.peer, services_, exchange_.threads);
     if (problem) co_return failed(std::move(*problem));
     for (std::size_t at = 0; pushed_.refused > 0 && at < lines.source_of_message().size(); ++at) {
       const std::uint32_t source = lines.source_of_message()[at];
@@ -139,7 +139,7 @@ class Push {
       co_return Problem{
           .status = 403,
           .detail = fmt::format("the token is not good for the job {}", printable_name(job))};
-    co_return co_await prepare_job_of_door(job, services_, exchange_.threads);
+    co_return co_await prepare_job_of_door(job, request_.peer, services_, exchange_.threads);
   }
 
   asio::awaitable<std::optional<Problem>> take(const Destination& destination,
@@ -173,7 +173,7 @@ class Push {
       taken = take_door_lines(std::move(source), start, lines.text, most_weight_of(sent_) - weight_,
                               std::move(lease), tracker_, services_);
     };
-    co_await offload(exchange_.threads.parsing(), store);
+    co_await offload(exchange_.threads.parsing(job, request_.peer), store);
     if (taken.push) begun_.push_back(*std::move(taken.push));
     weight_ += taken.weight;
     if (taken.too_heavy) co_return tells_too_much(sent_, weight_);

@@ -107,7 +107,10 @@ RequestReader::RequestReader(Connection& connection)
   parser_->body_limit(boost::none);
 }
 
-RequestReader::~RequestReader() { connection_.input().consume(consume_later_); }
+RequestReader::~RequestReader() {
+  connection_.input().consume(consume_later_);
+  connection_.rate().end();
+}
 
 bool RequestReader::done() const { return parser_->is_done(); }
 bool RequestReader::keep_alive() const { return parser_->keep_alive(); }
@@ -117,14 +120,16 @@ std::span<const std::string_view> RequestReader::pieces() const { return parser_
 
 asio::awaitable<std::variant<Request, Problem, Gone>> RequestReader::read_head() {
   auto& input = connection_.input();
-  bool begun = input.size() > 0;
+  bool begun = false;
   bool target_read = false;
-  SteadyTime deadline = steady_now() + (begun ? kHeadLimit : kIdleLimit);
+  SteadyTime deadline = steady_now() + kIdleLimit;
   for (;;) {
     if (input.size() > 0) {
       boost::system::error_code error;
-      if (!begun) deadline = steady_now() + kHeadLimit;
-      begun = true;
+      if (!std::exchange(begun, true)) {
+        deadline = steady_now() + kHeadLimit;
+        connection_.rate().begin(input.size());
+      }
       const std::size_t used = parser_->put(input.cdata(), error);
       target_read |= used > 0;
       if (error == http::error::header_limit)
@@ -143,6 +148,8 @@ asio::awaitable<std::variant<Request, Problem, Gone>> RequestReader::read_head()
     if (filled == Fill::full) co_return too_large_a_head();
     if (filled == Fill::closed || filled == Fill::timeout) co_return Gone{};
     if (connection_.asked_to_stop() && !begun) co_return Gone{};
+    if (stop_reason() == StopReason::others_wait)
+      co_return gives_way("send the request again later");
   }
   co_return accept_head();
 }
@@ -163,6 +170,7 @@ std::variant<Request, Problem, Gone> RequestReader::accept_head() {
   request.certificate = connection_.client_certificate();
   request.encrypted = connection_.encrypted();
   request.has_body = !parser_->is_done();
+  if (!request.has_body) connection_.rate().end();
   const auto host = asked_for(view(message.target())).host;
   if (host) request.headers.emplace_back("Host", *host);
   for (const auto& field : message)
@@ -202,7 +210,10 @@ asio::awaitable<BodyEvent> RequestReader::read_body(SteadyTime deadline) {
   for (;;) {
     input.consume(std::exchange(consume_later_, 0));
     pieces.clear();
-    if (parser_->is_done()) co_return BodyEvent::end;
+    if (parser_->is_done()) {
+      connection_.rate().end();
+      co_return BodyEvent::end;
+    }
     if (input.size() > 0 && !(needs_more_ && is_last_chunk_begun(input.cdata()))) {
       boost::system::error_code error;
       consume_later_ = parser_->put(input.cdata(), error);

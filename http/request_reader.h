@@ -42,6 +42,7 @@ class RequestReader {
   bool done() const;        // the whole request has been read
   bool keep_alive() const;  // if the client wishes so
   bool old_client() const;  // HTTP/1.0
+  StopReason stop_reason() const { return connection_.stop_reason(); }
 
  private:
   class Parser;

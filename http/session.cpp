@@ -169,7 +169,7 @@ class Session {
     }
     auto call = [&] { return std::get<Answer>(route.handler)(request, services_); };
     if (route.runs == Runs::at_once) co_return call();
-    co_return co_await offload(threads_for(threads_, route, request), call);
+    co_return co_await offload(seat_for(threads_, route, request), call);
   }
 
   std::shared_ptr<Connection> connection_;

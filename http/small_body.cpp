@@ -24,6 +24,8 @@ boost::asio::awaitable<std::variant<std::string, Response>> read_small_body(
     if (event == BodyEvent::malformed)
       co_return problem_response(Problem{
           .status = 400, .detail = "the body is not what its header says", .refused = "malformed"});
+    if (reader.stop_reason() == StopReason::others_wait)
+      co_return problem_response(gives_way("send the request again later"));
     if (event != BodyEvent::pieces) continue;
     for (const std::string_view piece : reader.pieces()) body += piece;
     if (body.size() > kMostBody)

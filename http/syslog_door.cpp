@@ -161,7 +161,7 @@ class SyslogDoor::Impl {
     auto connection = std::make_shared<Connection>(std::move(socket));
     if (!connections_.has_room_for(*connection)) {
       refuse(*connection, SyslogRefusal::too_many, "connections", "too many connections are open");
-      connections_.ask_for_room();
+      connections_.ask_for_room_for(*connection);
       return;
     }
     connections_.add(connection);

@@ -2,45 +2,29 @@
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
-#include <boost/asio/strand.hpp>
 #include <boost/asio/thread_pool.hpp>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
-#include <map>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
 #include "http/held_bodies.h"
+#include "http/turns.h"
 #include "service/clock.h"
 
 namespace faultline {
 
-// Requests about one job take turns, so that a slow job holds up only itself.
-class Turns {
- public:
-  explicit Turns(boost::asio::thread_pool& pool) : pool_(pool) {}
-
-  boost::asio::any_io_executor of(const std::string& job) {
-    const std::lock_guard lock(mutex_);
-    // Work in progress keeps its strand alive. Forgetting the strands costs no more than some
-    // order.
-    if (turns_.size() >= kMost) turns_.clear();
-    return turns_.try_emplace(job, pool_.get_executor()).first->second;
-  }
-
- private:
-  static constexpr std::size_t kMost = 4096;
-
-  using Strand = boost::asio::strand<boost::asio::thread_pool::executor_type>;
-
-  boost::asio::thread_pool& pool_;
-  std::mutex mutex_;
-  std::map<std::string, Strand> turns_;
+// Where a call runs, and on whose account.
+struct Seat {
+  boost::asio::any_io_executor threads;
+  Turns* turns = nullptr;  // null: it need not wait for others
+  Turns::Claim claim;
 };
 
 // Pieces of bodies that take long, because they unpack to very much. Each keeps its thread busy, so
@@ -88,14 +72,20 @@ class Threads {
  public:
   // Bodies are unpacked and read here.
   boost::asio::any_io_executor parsing() { return parsing_.get_executor(); }
+  Seat parsing(std::string_view job, std::string_view peer) {
+    return {parsing(), &parsing_turns_, {std::string(job), std::string(peer)}};
+  }
   LongReads& long_reads() { return long_reads_; }
   HeldBodies& held_bodies() { return held_bodies_; }
   // One thread for health checks, which nothing else keeps busy: a server that does not answer them
   // is restarted.
   boost::asio::any_io_executor health() { return health_.get_executor(); }
-  // For requests about no job, or about all jobs.
   boost::asio::any_io_executor answering() { return answering_.get_executor(); }
-  boost::asio::any_io_executor answering(const std::string& job) { return turns_.of(job); }
+  // Requests about one job take turns, so that a slow job holds up only itself. `job` is empty for
+  // those about no job, or about all jobs; `peer` for what the server does by itself.
+  Seat answering(std::string_view job, std::string_view peer) {
+    return {answering(), &answering_turns_, {std::string(job), std::string(peer)}};
+  }
 
   void join() {
     parsing_.join();
@@ -106,13 +96,16 @@ class Threads {
  private:
   // They wait for the disk or compute a diagnosis; of several jobs at once.
   static constexpr std::size_t kAnswering = 32;
+  static constexpr std::size_t kParsing = LongReads::kMost + LongReads::kMostShort;
 
   LongReads long_reads_;
   HeldBodies held_bodies_;
-  boost::asio::thread_pool parsing_{LongReads::kMost + LongReads::kMostShort};
+  boost::asio::thread_pool parsing_{kParsing};
   boost::asio::thread_pool health_{1};
   boost::asio::thread_pool answering_{kAnswering};
-  Turns turns_{answering_};
+  // Nobody may have more than half of the threads, so that others find one.
+  Turns parsing_turns_{{.of_job = kParsing / 2, .of_peer = kParsing / 2}};
+  Turns answering_turns_{{.of_job = 1, .of_peer = kAnswering / 2}};
 };
 
 }  // namespace faultline

@@ -102,7 +102,7 @@ TlsChannel::State TlsChannel::read(std::span<char> into, std::size_t& read) {
 }
 
 bool TlsChannel::write(std::string_view text) {
-  if (!failure_.empty() || SSL_is_init_finished(ssl_.get()) != 1) return false;
+  if (!failure_.empty() || !is_agreed()) return false;
   ERR_clear_error();
   while (!text.empty()) {
     std::size_t written = 0;
@@ -116,8 +116,10 @@ bool TlsChannel::write(std::string_view text) {
   return true;
 }
 
+bool TlsChannel::is_agreed() const { return SSL_is_init_finished(ssl_.get()) == 1; }
+
 void TlsChannel::say_goodbye() {
-  if (failure_.empty() && SSL_is_init_finished(ssl_.get()) == 1) SSL_shutdown(ssl_.get());
+  if (failure_.empty() && is_agreed()) SSL_shutdown(ssl_.get());
   ERR_clear_error();
 }
 
@@ -130,7 +132,7 @@ std::string TlsChannel::take_output() {
 }
 
 std::shared_ptr<const ClientCertificate> TlsChannel::client_certificate() {
-  if (client_certificate_ || SSL_is_init_finished(ssl_.get()) != 1) return client_certificate_;
+  if (client_certificate_ || !is_agreed()) return client_certificate_;
   const X509* shown = SSL_get0_peer_certificate(ssl_.get());
   const bool verified = (SSL_get_verify_mode(ssl_.get()) & SSL_VERIFY_PEER) != 0 &&
                         SSL_get_verify_result(ssl_.get()) == X509_V_OK;

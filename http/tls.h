@@ -45,6 +45,8 @@ class TlsChannel {
   bool write(std::string_view text);
   void say_goodbye();
 
+  bool is_agreed() const;  // the handshake is done
+
   // What is to be sent to the client's socket; empty: nothing.
   std::string take_output();
 

@@ -82,8 +82,9 @@ asio::awaitable<std::variant<std::string, Problem>> read_whole_body(Exchange& ex
     while (!held.may_grow(steady_now()) && !held.has_to_end() &&
            !exchange.connection.asked_to_stop())
       co_await exchange.connection.pause(steady_now() + kWaitForRoom);
-    if (held.has_to_end() || exchange.connection.stop_reason() == StopReason::others_wait)
-      co_return busy();
+    if (held.has_to_end()) co_return busy();
+    if (exchange.connection.stop_reason() == StopReason::others_wait)
+      co_return gives_way("send the body again later");
     if (exchange.connection.asked_to_stop())
       co_return Problem{.status = 503,
                         .detail = "the server is stopping; send the body again",

@@ -9,9 +9,6 @@
 namespace faultline {
 namespace {
 
-// Processes, told apart by host, pid, device and rank: 2 KB or more each.
-constexpr std::size_t kMostSpeakers = 262'144;
-
 std::uint64_t hash_of(const Speaker& speaker) {
   const std::int64_t numbers[] = {speaker.pid, speaker.device, speaker.rank};
   return XXH3_64bits_withSeed(numbers, sizeof numbers,
@@ -51,9 +48,9 @@ void FoldedJob::apply(std::int64_t number, const Source& source, const Batch& ba
   event_limit_.count(batch);
   bytes_ += batch.to_offset - batch.from_offset;
   for (const Speaker& speaker : batch.speakers) speakers_.insert(hash_of(speaker));
-  if (speakers_.size() > kMostSpeakers)
-    throw std::length_error(
-        fmt::format("the job has more than {} processes, the limit for one job", kMostSpeakers));
+  if (speakers_.size() > limits_.processes)
+    throw std::length_error(fmt::format("the job has more than {} processes, the limit for one job",
+                                        limits_.processes));
   state_.apply(source, batch, received, calls);
   last_batch_ = number;
   if (calls == CallsAre::new_ones) {

@@ -27,16 +27,20 @@ struct UnkeptCalls {
   std::uint64_t batches = 0;
 };
 
+// What a job may hold.
+struct JobLimits {
+  std::size_t events = 4'000'000;  // 100,000 that each name another part take up to 360 MB
+  // Told apart by host, pid, device and rank: 2 KB or more each.
+  std::size_t processes = 262'144;
+};
+
 class FoldedJob {
  public:
   // Called once the commit is part of the state, or with the reason why it is not. Must not throw.
   using Done = std::function<void(std::exception_ptr)>;
 
-  // What a job may hold. 100,000 events that each name another part take up to 360 MB.
-  static constexpr std::size_t kMostEvents = 4'000'000;
-
-  explicit FoldedJob(std::string name, std::size_t most_events = kMostEvents)
-      : state_(std::move(name)), event_limit_(most_events) {}
+  explicit FoldedJob(std::string name, JobLimits limits = {})
+      : limits_(limits), state_(std::move(name)), event_limit_(limits.events) {}
 
   const std::string& name() const { return state_.name(); }
 
@@ -98,6 +102,7 @@ class FoldedJob {
   bool something_waits();
   void fold_what_waits(std::unique_lock<std::shared_mutex> lock);
 
+  const JobLimits limits_;
   std::shared_mutex mutex_;  // guards the state; never held while waiting for the disk
   JobState state_;
   std::uint64_t version_ = 0;

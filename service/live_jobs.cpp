@@ -27,9 +27,10 @@ LiveJobs::LiveJobs(Store& store, const LiveCatalog& catalog, Metrics& metrics,
     : store_(store),
       catalog_(catalog),
       metrics_(metrics),
-      settings_(settings),
-      open_sources_(settings.stall_after),
-      patience_(settings.rest_after) {}
+      settings_(std::move(settings)),
+      marks_(settings_.marks),
+      open_sources_(settings_.stall_after),
+      patience_(settings_.rest_after) {}
 
 LiveJobs::~LiveJobs() { folding_.join(); }
 
@@ -51,6 +52,9 @@ void LiveJobs::start(const std::atomic<bool>& stop) {
   say(LogLevel::info, "ready", "ready for requests", {{"jobs", fmt::to_string(stored.size())}});
   store_.finish_deleting();
   std::ranges::stable_sort(stored, std::ranges::greater(), &StoredJob::last_received);
+  // Those of which the last process may have died come last: by then the others are served.
+  std::ranges::stable_partition(
+      stored, [&](const StoredJob& job) { return !marks_.is_suspected(job.name); });
   for (const StoredJob& job : stored) {
     if (stop) return;
     judge_at_start(job.name);
@@ -61,10 +65,12 @@ void LiveJobs::wake(Job& job) {
   if (job.is_read) return;
   const std::lock_guard lock(job.reading_mutex);
   if (job.is_read) return;
+  if (marks_.is_set_aside(job.name)) return wake_set_aside(job);
   const SteadyTime begun = steady_now();
-  auto folded = std::make_unique<FoldedJob>(job.name);
+  auto folded = std::make_unique<FoldedJob>(job.name, settings_.limits);
   std::string lack;
   bool may_be_better = true;
+  std::optional<ReadingMarks::Mark> mark(std::in_place, marks_, job.name);
   const std::vector<DamagedSource> damaged = store_.replay(
       job.name,
       [&](std::string_view packed) {
@@ -81,10 +87,11 @@ void LiveJobs::wake(Job& job) {
           may_be_better = false;
         }
       });
+  mark.reset();
   // Calls of sources that the store did not return must not be shown.
   if (!folded->has_sources_of_calls()) {
     if (lack.empty()) lack = "a source that its stored calls belong to is missing";
-    folded = std::make_unique<FoldedJob>(job.name);
+    folded = std::make_unique<FoldedJob>(job.name, settings_.limits);
   }
   if (lack.empty() && !damaged.empty())
     lack = fmt::format("part of what was stored of {} is missing ({})", damaged.front().name,
@@ -106,6 +113,15 @@ void LiveJobs::wake(Job& job) {
       job.read_anew_at =
           now + std::max<SteadyTime::duration>(kReadAnewAfter, (now - begun) * kOneIn);
   }
+  job.asked_at = steady_now();
+  job.is_read = true;
+}
+
+void LiveJobs::wake_set_aside(Job& job) {
+  job.folded = std::make_unique<FoldedJob>(job.name, settings_.limits);
+  set_aside(job, fmt::format("the server died twice while it read or judged this job (curl -X POST "
+                             ".../api/v1/jobs/{}/reanalyze has it try again)",
+                             job.name));
   job.asked_at = steady_now();
   job.is_read = true;
 }
@@ -192,6 +208,7 @@ bool LiveJobs::forget(const std::string& name, std::optional<Timestamp> unless_a
     renew(name);
     throw;
   }
+  if (forgotten) marks_.acquit(name);
   renew(name, is_there);
   if (forgotten) wanted_.forget(name);
   return forgotten;
@@ -436,6 +453,8 @@ std::shared_ptr<const Diagnosis> LiveJobs::diagnose_now(Job& job) {
   // A source that is open now is not read to its end, also if it is closed a moment later.
   std::set<std::string, std::less<>> open = open_sources_.open(job.name);
   const std::optional<std::uint64_t> all_read_at = read_all_to_their_ends(job);
+  std::optional<ReadingMarks::Mark> first;
+  if (!job.cached) first.emplace(marks_, job.name);
   const FoldedJob::Reading state = job.read();
   const SteadyTime now = steady_now();
   Moment moment = moment_of(job, std::move(offences));
@@ -444,6 +463,10 @@ std::shared_ptr<const Diagnosis> LiveJobs::diagnose_now(Job& job) {
   moment.wrong = job.wrong;
   job.cached = std::make_shared<const Diagnosis>(diagnose(state.state(), *catalog_.get(), moment));
   metrics_.count_diagnosis(steady_now() - now);
+  if (first) {
+    first.reset();
+    marks_.acquit(job.name);
+  }
   job.verdict = job.cached->verdict;
   job.cached_version = state.version();
   job.cached_catalog = catalog_version;

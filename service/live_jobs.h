@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <exception>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
@@ -28,6 +29,7 @@
 #include "service/folded_job.h"
 #include "service/metrics.h"
 #include "service/open_sources.h"
+#include "service/reading_marks.h"
 #include "service/reanalysis.h"
 #include "service/unanswered_pushes.h"
 #include "service/wanted_evidence.h"
@@ -47,6 +49,9 @@ struct LiveSettings {
   std::uint64_t shorten_after = std::uint64_t{4} << 20;
   // Lines are kept, so that they can be read again and shown.
   bool keeps_lines = true;
+  JobLimits limits;
+  // Where the next process learns which jobs this one was reading when it died; empty: nowhere.
+  std::filesystem::path marks;
 };
 
 class LiveJobs {
@@ -103,7 +108,7 @@ class LiveJobs {
     bool is_busy = false;                // stored batches are being rewritten; try another time
   };
   // Reads the kept lines of the job again, with the catalog that is in force. The answers about the
-  // job change soon after.
+  // job change soon after. A job that is set aside because the server died of it is tried again.
   Reanalyzed reanalyze(const std::string& job);
 
   OpenSources& open_sources() { return open_sources_; }
@@ -161,6 +166,9 @@ class LiveJobs {
 
   bool is_stopping() const { return stop_ != nullptr && *stop_; }
 
+  // The server was asked to end: no job is to blame if somebody kills it now.
+  void note_stop() { marks_.withdraw(); }
+
   // Makes the stored findings of the job agree with its diagnosis; returns how many were opened.
   // Waits for the disk if they changed.
   std::size_t reconcile(std::string_view job);
@@ -192,6 +200,7 @@ class LiveJobs {
   void add(const std::string& name);
   void renew(const std::string& name, bool is_there = true);
   void wake(Job& job);
+  void wake_set_aside(Job& job);
   bool rest(const std::string& name);
   bool may_rest(Job& job) const;
   std::shared_ptr<const Sketch> sketched(Job& job);
@@ -233,6 +242,7 @@ class LiveJobs {
   const LiveCatalog& catalog_;
   Metrics& metrics_;
   LiveSettings settings_;
+  ReadingMarks marks_;
   OpenSources open_sources_;
   UnansweredPushes unanswered_pushes_;
   WantedEvidence wanted_;

@@ -16,6 +16,7 @@ LiveJobs::Reanalyzed LiveJobs::reanalyze(const std::string& name) {
     // One at a time: each keeps a thread for as long as it takes.
     const std::unique_lock lock(rewriting_mutex_, std::try_to_lock);
     if (!lock) return {.is_busy = true};
+    if (known(name) && marks_.try_again(name)) renew(name);
     const std::shared_ptr<Job> job = find(name);
     if (!job || !why_set_aside(*job).empty()) return done;
     // Also if it fails halfway: some of the changes may be stored.

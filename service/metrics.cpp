@@ -77,12 +77,21 @@ void Metrics::count_commit(std::chrono::nanoseconds duration, bool failed) {
   if (failed) ++failed_commits_;
 }
 
+void Metrics::note_handler(std::chrono::nanoseconds duration) {
+  std::chrono::nanoseconds longest = longest_handler_;
+  while (duration > longest && !longest_handler_.compare_exchange_weak(longest, duration)) {
+  }
+}
+
 void Metrics::write(Exposition& out) const {
   write_requests(out);
   write_refusals(out);
   write_ingest(out);
   write_syslog(out);
   write_retention(out);
+  out.family("faultline_io_longest_seconds", "gauge",
+             "Most processor time that one handler took on a thread of sockets since the start.");
+  out.sample({}, std::chrono::duration<double>(longest_handler_.load()).count());
   out.family("faultline_connections", "gauge", "Open connections.");
   out.sample({}, connections_.load());
   out.family("faultline_connections_refused_total", "counter",

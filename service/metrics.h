@@ -64,6 +64,8 @@ class Metrics {
     ++(why == ForgottenFor::age ? forgotten_for_age_ : forgotten_for_room_);
   }
   void count_forgotten_findings(std::uint64_t findings) { forgotten_findings_ += findings; }
+  // Of a thread of sockets.
+  void note_handler(std::chrono::nanoseconds duration);
   void connection_opened() { ++connections_; }
   void connection_closed() { --connections_; }
   void connection_refused() { ++refused_connections_; }
@@ -123,6 +125,7 @@ class Metrics {
   std::atomic<std::uint64_t> forgotten_for_age_{0};
   std::atomic<std::uint64_t> forgotten_for_room_{0};
   std::atomic<std::uint64_t> forgotten_findings_{0};
+  std::atomic<std::chrono::nanoseconds> longest_handler_{std::chrono::nanoseconds{0}};
   std::atomic<std::uint64_t> connections_{0};
   std::atomic<std::uint64_t> refused_connections_{0};
   std::atomic<std::uint64_t> refused_tls_{0};

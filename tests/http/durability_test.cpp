@@ -155,6 +155,43 @@ TEST(Durability, DoesNotAccuseARankWhoseUploadWasCutOffByARestart) {
               testing::Not(HasSubstr("the rest of rank3.log")));
 }
 
+// As a process does that has no memory left.
+void be_killed_reading(const std::filesystem::path& folder, const std::string& job) {
+  ServerProcess server(folder);
+  EXPECT_TRUE(eventually([&] {
+    return read_file(folder / "data" / "faultline.reading").find("reading " + job + "\n") !=
+           std::string::npos;
+  }));
+  server.kill_now();
+}
+
+TEST(Durability, AJobOfWhichTheServerDiesAtEachStartIsSetAsideAndTheOthersAreServed) {
+  Workshop workshop;
+  std::string log;
+  for (int i = 0; i < 6'000; ++i)
+    log += "2026-11-22T10:00:00.000000+00:00 node-" + std::to_string(i) +
+           " kernel: NVRM: Xid (PCI:0000:1b:00): 79, pid=77, GPU has fallen off the bus.\n";
+  workshop.write("large", log);
+  workshop.write("small", log.substr(0, log.find('\n') + 1));
+  const auto body = [&](const std::string& job) {
+    return "--data-binary @" + (workshop.folder() / job).string();
+  };
+  {
+    ServerProcess server(workshop.folder());
+    for (const char* job : {"small", "large"})
+      ASSERT_EQ(curl(server, std::string("/api/v1/ingest?source=s&job=") + job, body(job)).status,
+                200);
+    server.kill_now();
+  }
+  be_killed_reading(workshop.folder(), "large");
+  be_killed_reading(workshop.folder(), "large");
+  ServerProcess server(workshop.folder());
+  const std::string diagnosis = plain_get(server, "/api/v1/jobs/large/diagnosis").body;
+  EXPECT_THAT(diagnosis, HasSubstr("This job is set aside, and not judged: the server died twice"));
+  EXPECT_EQ(curl(server, "/api/v1/ingest?source=s&job=large", body("small")).status, 409);
+  EXPECT_EQ(curl(server, "/api/v1/ingest?source=t&job=small", body("small")).status, 200);
+}
+
 TEST(Stopping, KeepsWhatAnOpenUploadSentAndTellsItWhereToGoOn) {
   Workshop workshop;
   {

@@ -1,9 +1,14 @@
 // One sender must not keep others from being served.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <chrono>
+#include <filesystem>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "curl.h"
@@ -72,6 +77,42 @@ TEST(Limits, PeersThatSendAByteNowAndThenKeepNobodyFromAnAnswer) {
     for (const auto& client : good)
       if (client->hear().starts_with("HTTP/1.1 200 ")) ++answered;
     EXPECT_EQ(answered, kGood);
+  }
+}
+
+// Each is a peer of its own and never silent.
+TEST(Limits, WhoDribblesARequestGivesWayToOthers) {
+  Workshop workshop;
+  ServerProcess server(workshop.folder(), {"--max-connections", "4"});
+  const std::string rest = " HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n";
+  const std::string body = rest + "Content-Length: 9999\r\n\r\n";
+  std::vector<std::unique_ptr<RawClient>> slow;
+  for (const std::string& begin :
+       {"PUT /api/v1/ingest?job=slow" + body, "POST /api/v1/ingest/json?job=slow" + body,
+        "POST /mcp" + body, "GET /api/v1/jobs" + rest + "X-Long: "}) {
+    const std::string from = "127.0.0." + std::to_string(2 + slow.size());
+    slow.push_back(std::make_unique<RawClient>(server.port(), from));
+    EXPECT_TRUE(slow.back()->say(begin));
+  }
+  std::jthread dribbling([&](const std::stop_token& stop) {
+    for (; !stop.stop_requested(); std::this_thread::sleep_for(std::chrono::milliseconds(100)))
+      for (const auto& client : slow) client->say("x");
+  });
+  std::vector<std::unique_ptr<RawClient>> good;
+  const auto is_answered = [&] {
+    const std::string from = "127.0.0." + std::to_string(20 + good.size());
+    auto client = std::make_unique<RawClient>(server.port(), from);
+    client->say("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    if (!client->hear().starts_with("HTTP/1.1 200 ")) return false;
+    good.push_back(std::move(client));  // and it stays
+    return true;
+  };
+  for (std::size_t i = 0; i < slow.size(); ++i) EXPECT_TRUE(eventually(is_answered));
+  for (const auto& client : slow) {
+    const std::string told = client->hear();
+    EXPECT_THAT(told, testing::StartsWith("HTTP/1.1 503 "));
+    EXPECT_THAT(told, HasSubstr("many connections are open"));
+    EXPECT_THAT(told, HasSubstr("Retry-After: "));
   }
 }
 
@@ -179,15 +220,41 @@ TEST(Limits, LinesThatAreKeptAndDamagedChangeNoAnswer) {
   EXPECT_EQ(plain_get(server, "/api/v1/jobs/a/lines?source=log&line=1").status, 200);
 }
 
+// A file that takes room on the disk, without being written.
+class LargeFile {
+ public:
+  LargeFile(const std::filesystem::path& path, off_t bytes) : path_(path) {
+    const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    EXPECT_EQ(posix_fallocate(file, 0, bytes), 0);
+    close(file);
+  }
+  ~LargeFile() { std::filesystem::remove(path_); }
+  LargeFile(const LargeFile&) = delete;
+  LargeFile& operator=(const LargeFile&) = delete;
+
+ private:
+  std::filesystem::path path_;
+};
+
 TEST(Limits, ADiskWithoutRoomIsSaidAndHealsByItself) {
+  constexpr off_t kRoom = off_t{512} << 20;  // more than others write to this disk meanwhile
   Workshop workshop;
-  ServerProcess server(workshop.folder(), {"--min-free", "1000GB"});
-  const Reply refused = post(server, "a", kXid);
-  EXPECT_EQ(refused.status, 503);
-  EXPECT_THAT(refused.body, HasSubstr("MB are free on this disk"));
-  EXPECT_EQ(plain_get(server, "/readyz").status, 503);
-  EXPECT_EQ(plain_get(server, "/healthz").status, 200);
-  EXPECT_EQ(plain_get(server, "/api/v1/jobs").status, 200);
+  const auto free = std::filesystem::space(workshop.folder()).available;
+  ASSERT_GT(free, 3 * kRoom);
+  ServerProcess server(workshop.folder(), {"--min-free", std::to_string(free - kRoom)});
+  {
+    const LargeFile large(workshop.folder() / "large", 2 * kRoom);
+    const Reply refused = post(server, "a", kXid, "-i");
+    EXPECT_EQ(refused.status, 503);
+    EXPECT_THAT(refused.body, HasSubstr("\r\nRetry-After: "));
+    EXPECT_THAT(refused.body, HasSubstr("MB are free on this disk"));
+    EXPECT_EQ(plain_get(server, "/readyz").status, 503);
+    EXPECT_EQ(plain_get(server, "/healthz").status, 200);
+    EXPECT_EQ(plain_get(server, "/api/v1/jobs").status, 200);
+  }
+  EXPECT_EQ(plain_get(server, "/readyz").status, 200);
+  EXPECT_EQ(post(server, "a", kXid).status, 200);
+  EXPECT_EQ(verdict_of(server, "a"), "undecided");
 }
 
 TEST(Limits, AServerOfThisMachineAnswersToNoOtherName) {

@@ -128,7 +128,8 @@ TEST_F(Monitoring, TellsOfEachStageOfAJobThatWasSent) {
   for (const char* name :
        {"faultline_diagnosis_duration_seconds_count", "faultline_fold_duration_seconds_count",
         "faultline_ingest_kept_lines_bytes_total", "faultline_disk_free_bytes",
-        "faultline_disk_size_bytes", "process_cpu_seconds_total", "process_virtual_memory_bytes"})
+        "faultline_disk_size_bytes", "faultline_io_longest_seconds", "process_cpu_seconds_total",
+        "process_virtual_memory_bytes"})
     EXPECT_GT(value(name), 0) << name;
   EXPECT_EQ(value("faultline_disk_min_free_bytes"), 128 << 20);
   EXPECT_GT(value("process_resident_memory_bytes"), 5e6);

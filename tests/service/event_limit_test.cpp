@@ -50,7 +50,7 @@ std::uint64_t told_left_out(FoldedJob& job) {
 }
 
 TEST(EventLimit, AStormFillsItsShareAndWhatIsOverIsCounted) {
-  FoldedJob job("j", kMost);
+  FoldedJob job("j", {.events = kMost});
   Sender sender(job);
   std::size_t kept = 0;
   for (int i = 0; i < 1000; ++i) kept += sender.send({xid_event(31)});
@@ -60,7 +60,7 @@ TEST(EventLimit, AStormFillsItsShareAndWhatIsOverIsCounted) {
 }
 
 TEST(EventLimit, WhatComesAfterAStormIsStillTaken) {
-  FoldedJob job("j", kMost);
+  FoldedJob job("j", {.events = kMost});
   Sender sender(job);
   for (int i = 0; i < 1000; ++i) sender.send({xid_event(31)});
   EXPECT_EQ(sender.send({xid_event(79, "0000:2b:00.0")}), 1U);
@@ -71,10 +71,10 @@ TEST(EventLimit, WhatComesAfterAStormIsStillTaken) {
 }
 
 TEST(EventLimit, AReplayCountsTheSame) {
-  FoldedJob job("j", kMost);
+  FoldedJob job("j", {.events = kMost});
   Sender sender(job);
   for (int i = 0; i < 300; ++i) sender.send({xid_event(31), xid_event(48)});
-  FoldedJob again("j", kMost);
+  FoldedJob again("j", {.events = kMost});
   for (const StoredBatch& stored : sender.stored()) again.fold(stored);
   EXPECT_EQ(told_left_out(again), told_left_out(job));
   EXPECT_GT(told_left_out(again), 0U);

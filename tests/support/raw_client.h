@@ -15,7 +15,15 @@ namespace faultline {
 
 class RawClient {
  public:
-  explicit RawClient(int port) : socket_(socket(AF_INET, SOCK_STREAM, 0)) {
+  // `from`: another loopback address, which is another peer.
+  explicit RawClient(int port, const std::string& from = "")
+      : socket_(socket(AF_INET, SOCK_STREAM, 0)) {
+    if (!from.empty()) {
+      sockaddr_in own{};
+      own.sin_family = AF_INET;
+      EXPECT_EQ(inet_pton(AF_INET, from.c_str(), &own.sin_addr), 1);
+      EXPECT_EQ(bind(socket_, reinterpret_cast<const sockaddr*>(&own), sizeof own), 0);
+    }
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_port = htons(static_cast<std::uint16_t>(port));
