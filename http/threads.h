@@ -3,7 +3,6 @@
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/strand.hpp>
-#include <boost/asio/thread_pool.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -16,6 +15,7 @@
 #include <vector>
 
 #include "http/held_bodies.h"
+#include "http/pool.h"
 #include "service/clock.h"
 
 namespace faultline {
@@ -23,7 +23,7 @@ namespace faultline {
 // Requests about one job take turns, so that a slow job holds up only itself.
 class Turns {
  public:
-  explicit Turns(boost::asio::thread_pool& pool) : pool_(pool) {}
+  explicit Turns(Pool& pool) : pool_(pool) {}
 
   boost::asio::any_io_executor of(const std::string& job) {
     const std::lock_guard lock(mutex_);
@@ -36,9 +36,9 @@ class Turns {
  private:
   static constexpr std::size_t kMost = 4096;
 
-  using Strand = boost::asio::strand<boost::asio::thread_pool::executor_type>;
+  using Strand = boost::asio::strand<Pool::executor_type>;
 
-  boost::asio::thread_pool& pool_;
+  Pool& pool_;
   std::mutex mutex_;
   std::map<std::string, Strand> turns_;
 };
@@ -109,9 +109,9 @@ class Threads {
 
   LongReads long_reads_;
   HeldBodies held_bodies_;
-  boost::asio::thread_pool parsing_{LongReads::kMost + LongReads::kMostShort};
-  boost::asio::thread_pool health_{1};
-  boost::asio::thread_pool answering_{kAnswering};
+  Pool parsing_{LongReads::kMost + LongReads::kMostShort};
+  Pool health_{1};
+  Pool answering_{kAnswering};
   Turns turns_{answering_};
 };
 
