@@ -33,6 +33,7 @@ struct Wishes {
   std::size_t lanes = 2 * std::max<std::size_t>(1, std::thread::hardware_concurrency());
   bool sample = false;
   bool syncs_lie = false;
+  bool tells_choices = false;
   std::filesystem::path folder = std::filesystem::temp_directory_path();
   std::filesystem::path keep;
   std::filesystem::path server;
@@ -122,7 +123,10 @@ class Run {
     const std::size_t lanes = wishes_.sample ? 1 : wishes_.lanes;
     run_lanes(kind, task, std::min<std::size_t>(lanes, task.rounds));
     const std::chrono::duration<double> took = SteadyClock::now() - begin;
-    say(summary_row(kind.name, task.tally, took.count()), failures_of(kind.name, task.tally));
+    const std::string choices =
+        wishes_.tells_choices ? choices_of(kind.name, task.tally) : std::string();
+    say(summary_row(kind.name, task.tally, took.count()) + choices,
+        failures_of(kind.name, task.tally));
   }
 
   void say(const std::string& row, const std::string& failures) {
@@ -164,12 +168,16 @@ int main(int argc, char** argv) {
   app.add_option("kind", wishes.kinds, "Only these kinds")->check(CLI::Validator(check_kind, ""));
   app.add_option("--rounds", wishes.rounds, "Rounds of each kind (default: see below)");
   app.add_option("--seed", wishes.seed,
-                 "Seed of the first round; the next rounds have the next numbers")
+                 "Seed of the first round; the next rounds have the next numbers. The same seed "
+                 "makes the same choices, however many rounds there are; the times at which "
+                 "threads and the clock go on are not repeated")
       ->capture_default_str();
   app.add_option("--lanes", wishes.lanes, "How many rounds run at the same time")
       ->check(CLI::Range(1, 64))
       ->capture_default_str();
   app.add_flag("--sample", wishes.sample, "Run only some rounds of each kind, as the tests do");
+  app.add_flag("--choices", wishes.tells_choices,
+               "Print what the seeds choose: which bit is flipped, where the power is cut");
   app.add_flag("--syncs-lie", wishes.syncs_lie,
                "Test the harness: cut the power of a disk that never syncs, which must fail");
   app.add_option("--folder", wishes.folder, "Keep the servers' data below this folder")
