@@ -33,6 +33,8 @@ const std::array kKinds = {
     Kind{"full", "the disk is full; only overwrites succeed", 200, 3, course(full_disk_round)},
     Kind{"small", "a real small disk, full", 200, 1, single_lives(small_disk_round, false)},
     Kind{"read-only", "the disk becomes read-only", 200, 3, course(read_only_round)},
+    Kind{"read-only-start", "a real disk is read-only when the server starts", 200, 1,
+         single_lives(read_only_start_round, false)},
     Kind{"io", "reads, writes or syncs fail with EIO", 200, 4, course(io_error_round)},
     Kind{"short", "writes store only a part", 200, 3, course(short_write_round)},
     Kind{"slow", "each write and sync is slow", 200, 2, course(slow_disk_round)},
