@@ -39,7 +39,7 @@ const std::array kKinds = {
     Kind{"short", "writes store only a part", 200, 3, course(short_write_round)},
     Kind{"slow", "each write and sync is slow", 200, 2, course(slow_disk_round)},
     Kind{"descriptors", "no file descriptor is free", 200, 2, course(descriptors_round)},
-    Kind{"memory", "no memory is free", 2000, 3, course(memory_round)},
+    Kind{"memory", "no memory is free", 2000, 3, course(memory_round), true},
     Kind{"clock", "the clock jumps", 200, 2, course_without_twin(clock_round)},
     Kind{"drip", "a body is sent again, its first bytes slowly", 200, 1, course(drip_round)},
     Kind{"renamed", "the data folder is renamed while the server runs", 200, 2,

@@ -37,6 +37,7 @@ struct Wishes {
   std::filesystem::path folder = std::filesystem::temp_directory_path();
   std::filesystem::path keep;
   std::filesystem::path server;
+  std::filesystem::path before_shim;
 };
 
 // Only this process sees the small disks that rounds mount, and they go when it ends. Without the
@@ -49,10 +50,12 @@ void keep_mounts_to_ourselves() {
 Programs programs_of(const Wishes& wishes) {
   const auto beside = std::filesystem::read_symlink("/proc/self/exe").parent_path();
   return {.server = wishes.server.empty() ? beside / "faultline" : wishes.server,
-          .shim = beside / "libfaultline_faults_shim.so"};
+          .shim = beside / "libfaultline_faults_shim.so",
+          .before_shim = wishes.before_shim};
 }
 
 bool is_wanted(const Kind& kind, const Wishes& wishes) {
+  if (kind.refuses_memory && !wishes.before_shim.empty()) return false;
   return wishes.kinds.empty() || std::ranges::find(wishes.kinds, kind.name) != wishes.kinds.end();
 }
 
@@ -186,6 +189,9 @@ int main(int argc, char** argv) {
   app.add_option("--keep", wishes.keep, "Keep the folders of failed rounds in this folder");
   app.add_option("--server", wishes.server,
                  "The faultline binary to test (default: the one beside this program)");
+  app.add_option("--before-shim", wishes.before_shim,
+                 "Preload this runtime of a sanitizer first. It has its own malloc(), so no round "
+                 "refuses memory");
   CLI11_PARSE(app, argc, argv);
   std::signal(SIGPIPE, SIG_IGN);
   return Run(wishes).run();

@@ -21,10 +21,10 @@ std::string choice_of(const std::string& out, const std::string& kind_and_seed) 
 }
 
 TEST_F(Faults, LeaveEverythingThatWasAcknowledgedIntactAndAreRepeatedByTheirSeed) {
-  const Outcome outcome = run("${F}_faults --sample --choices --folder .");
+  const Outcome outcome = run("${F}_faults --sample --choices --folder . " FAULTS_FLAGS);
   EXPECT_EQ(outcome.status, 0) << outcome.out << outcome.err;
   const Outcome alone =
-      run("${F}_faults flip --rounds 1 --seed 5 --choices --folder .");
+      run("${F}_faults flip --rounds 1 --seed 5 --choices --folder . " FAULTS_FLAGS);
   EXPECT_EQ(alone.status, 0) << alone.out << alone.err;
   const std::string choice = choice_of(alone.out, "flip with seed 5");
   EXPECT_THAT(choice, HasSubstr("bit ")) << alone.out;
@@ -32,7 +32,7 @@ TEST_F(Faults, LeaveEverythingThatWasAcknowledgedIntactAndAreRepeatedByTheirSeed
 }
 
 TEST_F(Faults, AreSeenToLoseWhatADiskOnlyClaimedToHaveSynced) {
-  const Outcome outcome = run("${F}_faults power --rounds 4 --syncs-lie --folder .");
+  const Outcome outcome = run("${F}_faults power --rounds 4 --syncs-lie --folder . " FAULTS_FLAGS);
   EXPECT_EQ(outcome.status, 1) << outcome.out << outcome.err;
   // The moment of the cut decides whether single lines are lost or the whole database.
   EXPECT_THAT(outcome.out, AnyOf(HasSubstr("LOST: "), HasSubstr("it does not start: ")));
