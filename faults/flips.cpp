@@ -2,30 +2,43 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <fstream>
 #include <vector>
 
 #include "faults/answers.h"
+#include "faults/client.h"
+#include "faults/doors.h"
+#include "faults/load.h"
 
 namespace faultline::faults {
 namespace {
 
-using namespace std::chrono_literals;
 namespace fs = std::filesystem;
 
 constexpr std::size_t kFlipsOfADatabase = 100;
-constexpr auto kLoad = 250ms;
+constexpr int kBodies = 25;
 
+// Which bit: a share of the file, whose size differs a little if the server was slow.
 struct Flip {
-  std::uint64_t byte = 0;
+  std::uint64_t billionths = 0;
   unsigned bit = 0;
+
+  std::uint64_t byte_in(std::uint64_t size) const { return size * billionths / 1'000'000'000; }
 };
 
+Flip flip_of(std::uint64_t seed) {
+  Random random(seed, Use::place);
+  return {.billionths = random.between(0, 999'999'999),
+          .bit = static_cast<unsigned>(random.between(0, 7))};
+}
+
 void flip_in(const fs::path& file, const Flip& flip) {
+  const auto byte = static_cast<std::streamoff>(flip.byte_in(fs::file_size(file)));
   std::fstream bytes(file, std::ios::binary | std::ios::in | std::ios::out);
-  bytes.seekg(static_cast<std::streamoff>(flip.byte));
+  bytes.seekg(byte);
   const int was = bytes.get();
-  bytes.seekp(static_cast<std::streamoff>(flip.byte));
+  bytes.seekp(byte);
   bytes.put(static_cast<char>(was ^ (1 << flip.bit)));
 }
 
@@ -41,6 +54,23 @@ bool is_damage_named(const Answers& answers) {
   return false;
 }
 
+// One body after the other, so that the same seed makes the same database, but for the times in it
+// and for what a slow server tidies up meanwhile.
+void fill(Life& life, Random& random, Verdict& verdict) {
+  Client client(life.server().port());
+  for (int bodies = 0; bodies < kBodies; ++bodies) {
+    const std::uint64_t number = random.between(0, life.ledger().sources.size() - 1);
+    SentSource& source = life.ledger().sources[number];
+    source.add_body(random.one_in(8) ? random.between(60, 200) : random.between(1, 12));
+    SentBody& body = *source.unacknowledged();
+    const Way way = random.one_of(std::array{Way::whole, Way::gzip, Way::pieces});
+    const Answer answer = client.send(shipment_of(source, body), way, random);
+    body.acknowledged = taken(answer, source, body) == Taken::all;
+    if (!body.acknowledged) return verdict.fail("without a fault: " + judge(answer, source, body));
+    ++verdict.acknowledged;
+  }
+}
+
 // A database that was closed properly, with nothing left in the log beside it, and a server's
 // answers from it.
 class Original {
@@ -48,7 +78,7 @@ class Original {
   Original(Lane& lane, Random& random, Verdict& verdict)
       : life_(lane.programs(), lane.folder()), pristine_(life_.folder() / "pristine.db") {
     if (!life_.start(verdict)) return;
-    life_.load_for(kLoad, random, verdict);
+    fill(life_, random, verdict);
     life_.go_on_and_check(verdict);
     if (life_.server().stop() != 0) verdict.fail("the server does not stop properly");
     fs::copy_file(life_.server().database(), pristine_);
@@ -60,9 +90,10 @@ class Original {
 
   Life& life() { return life_; }
 
-  void try_flip(Random& random, Verdict& verdict) {
-    const Flip flip{.byte = random.between(0, fs::file_size(pristine_) - 1),
-                    .bit = static_cast<unsigned>(random.between(0, 7))};
+  void try_flip(std::uint64_t seed, Verdict& verdict) {
+    const Flip flip = flip_of(seed);
+    verdict.choice = fmt::format("bit {} at {} billionths of database {}", flip.bit,
+                                 flip.billionths, seed / kFlipsOfADatabase);
     put_back();
     flip_in(life_.server().database(), flip);
     verdict.struck = true;
@@ -73,7 +104,9 @@ class Original {
     life_.server().kill_now();
     const bool named = names_damage(life_.server().messages());
     if (named || (serves && is_damage_named(answers))) return;
-    const std::string where = fmt::format("bit {} of byte {}", flip.bit, flip.byte);
+    const std::uint64_t size = fs::file_size(pristine_);
+    const std::string where =
+        fmt::format("bit {} of byte {} of {}", flip.bit, flip.byte_in(size), size);
     if (!serves)
       return verdict.fail(fmt::format("{}: the server neither starts nor reports damage: {}", where,
                                       life_.server().messages()));
@@ -105,19 +138,17 @@ class Original {
 }  // namespace
 
 void run_flips(Lane& lane) {
-  std::unique_ptr<Original> original;
-  std::size_t flips = 0;
-  while (const auto seed = lane.next_seed()) {
-    Random random(*seed);
+  for (auto seeds = lane.next_seeds(kFlipsOfADatabase); !seeds.empty();
+       seeds = lane.next_seeds(kFlipsOfADatabase)) {
+    Random random(seeds.front() / kFlipsOfADatabase, Use::shared);
     Verdict verdict;
-    if (!original || flips >= kFlipsOfADatabase) {
-      original.reset();
-      original = std::make_unique<Original>(lane, random, verdict);
-      flips = 0;
+    Original original(lane, random, verdict);
+    const bool usable = verdict.good();
+    for (const std::uint64_t seed : seeds) {
+      if (usable) original.try_flip(seed, verdict);
+      lane.report(seed, verdict, original.life());
+      verdict = {};  // what the database itself showed counts once
     }
-    if (verdict.good()) original->try_flip(random, verdict);
-    ++flips;
-    lane.report(*seed, verdict, original->life());
   }
 }
 

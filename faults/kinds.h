@@ -15,6 +15,7 @@ struct Kind {
   std::size_t rounds;         // in a whole run
   std::size_t sample_rounds;  // in the sample that the tests run
   std::function<void(Lane&)> run;
+  bool refuses_memory = false;
 };
 
 std::span<const Kind> kinds();

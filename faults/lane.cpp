@@ -16,24 +16,26 @@ constexpr int kMostTries = 5;
 constexpr int kTriesOfALife = 3;
 constexpr auto kFirstLoad = 60ms;
 
-struct Living {
-  std::unique_ptr<Life> life;
-  std::size_t rounds = 0;
-};
-
-void begin(Living& living, Lane& lane, const Course& course, Random& random, Verdict& verdict) {
-  living = {};  // the life before removes its folder first
-  living.life = std::make_unique<Life>(lane.programs(), lane.folder());
-  if (course.starts && living.life->start(verdict))
-    living.life->load_for(kFirstLoad, random, verdict);
+std::unique_ptr<Life> begin(Lane& lane, const Course& course, std::uint64_t seed,
+                            Verdict& verdict) {
+  auto life = std::make_unique<Life>(lane.programs(), lane.folder());
+  Random random(seed, Use::shared);
+  if (course.starts && life->start(verdict)) life->load_for(kFirstLoad, random, verdict);
+  return life;
 }
 
 }  // namespace
 
-std::optional<std::uint64_t> Lane::next_seed() {
-  const std::uint64_t round = task_.begun++;
-  if (round >= task_.rounds) return std::nullopt;
-  return task_.first_seed + round;
+std::vector<std::uint64_t> Lane::next_seeds(std::uint64_t most) {
+  const std::lock_guard lock(task_.mutex);
+  std::vector<std::uint64_t> seeds;
+  while (task_.begun < task_.rounds) {
+    const std::uint64_t seed = task_.first_seed + task_.begun;
+    if (!seeds.empty() && seed % most == 0) break;
+    seeds.push_back(seed);
+    ++task_.begun;
+  }
+  return seeds;
 }
 
 std::filesystem::path Lane::folder() const {
@@ -53,45 +55,57 @@ void Lane::report(std::uint64_t seed, const Verdict& verdict, Life& life) {
     ++tally.rounds;
   else
     ++tally.missed;
+  if (!verdict.choice.empty()) tally.choices[seed] = verdict.choice;
   if (verdict.good()) return;
-  std::vector<std::string>& failures = tally.failures[seed];
-  failures.insert(failures.end(), verdict.failures.begin(), verdict.failures.end());
+  FailedRound& failed = tally.failures[seed];
+  failed.rounds_before = verdict.rounds_before;
+  failed.reasons.insert(failed.reasons.end(), verdict.failures.begin(), verdict.failures.end());
   if (!task_.keep.empty()) life.keep(task_.keep / fmt::format("{}-{}", task_.kind, seed));
 }
 
 void Lane::break_down(const std::string& why) {
   const std::lock_guard lock(task_.mutex);
-  task_.tally.failures[task_.first_seed].push_back("the harness cannot go on: " + why);
+  task_.tally.failures[task_.first_seed].reasons.push_back("the harness cannot go on: " + why);
 }
 
-void run_course(Lane& lane, const Course& course) {
-  Living living;
-  std::uint64_t last_seed = 0;
-  const auto end_life = [&] {
-    if (!living.life || !course.has_twin) return;
-    Verdict verdict{.struck = true};
-    living.life->compare_with_twin(verdict);
-    if (!verdict.good()) lane.report(last_seed, verdict, *living.life);
-  };
-  while (const auto seed = lane.next_seed()) {
-    Random random(*seed);
+namespace {
+
+// The rounds of one life, or of several if a round fails.
+void run_rounds(Lane& lane, const Course& course, const std::vector<std::uint64_t>& seeds) {
+  std::unique_ptr<Life> life;
+  std::uint64_t first = 0;
+  for (const std::uint64_t seed : seeds) {
+    Random random(seed);
     Verdict verdict;
-    if (!living.life || living.rounds >= course.rounds_of_a_life) {
-      if (living.life) end_life();
-      begin(living, lane, course, random, verdict);
+    if (!life) {
+      first = seed;
+      life = begin(lane, course, seed, verdict);
     }
+    verdict.rounds_before = seed - first;
     for (int tries = 0; tries < kMostTries && !verdict.struck && verdict.possible && verdict.good();
          ++tries) {
-      if (tries == kTriesOfALife) begin(living, lane, course, random, verdict);
-      living.life->steering().set_seed(random.seed());
-      course.round(*living.life, random, verdict);
+      if (tries == kTriesOfALife) {
+        life.reset();  // removes its folder first
+        life = begin(lane, course, seed, verdict);
+      }
+      life->steering().set_seed(random.seed());
+      course.round(*life, random, verdict);
     }
-    ++living.rounds;
-    last_seed = *seed;
-    lane.report(*seed, verdict, *living.life);
-    if (!verdict.good()) living = {};
+    lane.report(seed, verdict, *life);
+    if (!verdict.good()) life.reset();
   }
-  end_life();
+  if (!life || !course.has_twin) return;
+  Verdict verdict{.struck = true, .rounds_before = seeds.back() - first};
+  life->compare_with_twin(verdict);
+  if (!verdict.good()) lane.report(seeds.back(), verdict, *life);
+}
+
+}  // namespace
+
+void run_course(Lane& lane, const Course& course) {
+  for (auto seeds = lane.next_seeds(course.rounds_of_a_life); !seeds.empty();
+       seeds = lane.next_seeds(course.rounds_of_a_life))
+    run_rounds(lane, course, seeds);
 }
 
 }  // namespace faultline::faults

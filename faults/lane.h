@@ -1,13 +1,11 @@
 // A lane runs rounds of one kind, one after the other; parallel lanes share the rounds of one task.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <map>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +16,11 @@
 
 namespace faultline::faults {
 
+struct FailedRound {
+  std::uint64_t rounds_before = 0;
+  std::vector<std::string> reasons;
+};
+
 // The results of all rounds of a kind.
 struct Tally {
   std::uint64_t rounds = 0;  // in which the fault struck
@@ -27,7 +30,8 @@ struct Tally {
   std::uint64_t refused = 0;
   std::uint64_t unanswered = 0;
   std::uint64_t checks = 0;
-  std::map<std::uint64_t, std::vector<std::string>> failures;  // by the seed of the round
+  std::map<std::uint64_t, FailedRound> failures;  // by the seed of the round
+  std::map<std::uint64_t, std::string> choices;   // by the seed of the round
 };
 
 struct Task {
@@ -38,9 +42,9 @@ struct Task {
   std::uint64_t rounds = 0;
   std::uint64_t first_seed = 1;  // the seeds of the other rounds follow
   bool syncs_lie = false;
-  std::atomic<std::uint64_t> begun{0};
-  std::mutex mutex;
-  Tally tally;  // guarded by the mutex
+  std::mutex mutex;  // guards what follows
+  std::uint64_t begun = 0;
+  Tally tally;
 };
 
 class Lane {
@@ -49,8 +53,10 @@ class Lane {
 
   const Programs& programs() const { return task_.programs; }
   bool syncs_lie() const { return task_.syncs_lie; }
-  // The seed of the next round; nullopt: all rounds are taken.
-  std::optional<std::uint64_t> next_seed();
+  // The seeds of the next rounds, which share something: no more than `most`, and never more than
+  // one multiple of it apart. So seeds share the same whichever round is the first. Empty: all
+  // rounds are taken.
+  std::vector<std::uint64_t> next_seeds(std::uint64_t most);
   // A folder that no other lane uses.
   std::filesystem::path folder() const;
   // `life`: whose folder is kept if the round failed.

@@ -33,9 +33,11 @@ struct Wishes {
   std::size_t lanes = 2 * std::max<std::size_t>(1, std::thread::hardware_concurrency());
   bool sample = false;
   bool syncs_lie = false;
+  bool tells_choices = false;
   std::filesystem::path folder = std::filesystem::temp_directory_path();
   std::filesystem::path keep;
   std::filesystem::path server;
+  std::filesystem::path before_shim;
 };
 
 // Only this process sees the small disks that rounds mount, and they go when it ends. Without the
@@ -48,10 +50,12 @@ void keep_mounts_to_ourselves() {
 Programs programs_of(const Wishes& wishes) {
   const auto beside = std::filesystem::read_symlink("/proc/self/exe").parent_path();
   return {.server = wishes.server.empty() ? beside / "faultline" : wishes.server,
-          .shim = beside / "libfaultline_faults_shim.so"};
+          .shim = beside / "libfaultline_faults_shim.so",
+          .before_shim = wishes.before_shim};
 }
 
 bool is_wanted(const Kind& kind, const Wishes& wishes) {
+  if (kind.refuses_memory && !wishes.before_shim.empty()) return false;
   return wishes.kinds.empty() || std::ranges::find(wishes.kinds, kind.name) != wishes.kinds.end();
 }
 
@@ -122,7 +126,10 @@ class Run {
     const std::size_t lanes = wishes_.sample ? 1 : wishes_.lanes;
     run_lanes(kind, task, std::min<std::size_t>(lanes, task.rounds));
     const std::chrono::duration<double> took = SteadyClock::now() - begin;
-    say(summary_row(kind.name, task.tally, took.count()), failures_of(kind.name, task.tally));
+    const std::string choices =
+        wishes_.tells_choices ? choices_of(kind.name, task.tally) : std::string();
+    say(summary_row(kind.name, task.tally, took.count()) + choices,
+        failures_of(kind.name, task.tally));
   }
 
   void say(const std::string& row, const std::string& failures) {
@@ -164,12 +171,16 @@ int main(int argc, char** argv) {
   app.add_option("kind", wishes.kinds, "Only these kinds")->check(CLI::Validator(check_kind, ""));
   app.add_option("--rounds", wishes.rounds, "Rounds of each kind (default: see below)");
   app.add_option("--seed", wishes.seed,
-                 "Seed of the first round; the next rounds have the next numbers")
+                 "Seed of the first round; the next rounds have the next numbers. The same seed "
+                 "makes the same choices, however many rounds there are; the times at which "
+                 "threads and the clock go on are not repeated")
       ->capture_default_str();
   app.add_option("--lanes", wishes.lanes, "How many rounds run at the same time")
       ->check(CLI::Range(1, 64))
       ->capture_default_str();
   app.add_flag("--sample", wishes.sample, "Run only some rounds of each kind, as the tests do");
+  app.add_flag("--choices", wishes.tells_choices,
+               "Print what the seeds choose: which bit is flipped, where the power is cut");
   app.add_flag("--syncs-lie", wishes.syncs_lie,
                "Test the harness: cut the power of a disk that never syncs, which must fail");
   app.add_option("--folder", wishes.folder, "Keep the servers' data below this folder")
@@ -178,6 +189,9 @@ int main(int argc, char** argv) {
   app.add_option("--keep", wishes.keep, "Keep the folders of failed rounds in this folder");
   app.add_option("--server", wishes.server,
                  "The faultline binary to test (default: the one beside this program)");
+  app.add_option("--before-shim", wishes.before_shim,
+                 "Preload this runtime of a sanitizer first. It has its own malloc(), so no round "
+                 "refuses memory");
   CLI11_PARSE(app, argc, argv);
   std::signal(SIGPIPE, SIG_IGN);
   return Run(wishes).run();

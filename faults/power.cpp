@@ -24,18 +24,17 @@ struct Run {
 };
 
 // A start in an empty folder, load, rest, a proper stop and a kill: each does other things to the
-// disk. Runs for few cuts have no rest.
-Run run_under_load(Lane& lane, Random& random, std::size_t cuts, Verdict& verdict) {
+// disk. Every second run is short and has no rest.
+Run run_under_load(Lane& lane, std::uint64_t number, Verdict& verdict) {
+  const bool rests = number % 2 == 1;
+  Random random(number, Use::shared);
   Run run{.life = std::make_unique<Life>(lane.programs(), lane.folder(), Journal::kept)};
   Life& life = *run.life;
   if (lane.syncs_lie()) life.steering().let_syncs_lie();
-  const auto some_load = [&] {
-    life.load_for(std::chrono::milliseconds(std::min<std::size_t>(1000, 30 * cuts)), random,
-                  verdict);
-  };
+  const auto some_load = [&] { life.load_for(rests ? 1000ms : 360ms, random, verdict); };
   if (!life.start(verdict)) return run;
   some_load();
-  if (cuts >= kCutsOfARun / 2) {
+  if (rests) {
     std::this_thread::sleep_for(kUntilTheLogIsFolded);
     some_load();
   }
@@ -50,12 +49,23 @@ Run run_under_load(Lane& lane, Random& random, std::size_t cuts, Verdict& verdic
   return run;
 }
 
-// Where the power goes: anywhere, but more often than by chance while the database is made.
-std::uint64_t place_of_cut(std::uint64_t seed, std::uint64_t journal_bytes) {
-  constexpr std::uint64_t kWhileItIsMade = 256 << 10;
-  Random random(seed);
-  return random.between(0,
-                        random.one_in(8) ? std::min(journal_bytes, kWhileItIsMade) : journal_bytes);
+// Where the power goes: anywhere, but more often than by chance while the database is made. A share
+// of the journal, whose length differs a little between runs that make the same choices.
+struct Place {
+  bool while_it_is_made = false;
+  std::uint64_t millionths = 0;
+
+  std::uint64_t in(std::uint64_t journal_bytes) const {
+    constexpr std::uint64_t kWhileItIsMade = 256 << 10;
+    const std::uint64_t of =
+        while_it_is_made ? std::min(journal_bytes, kWhileItIsMade) : journal_bytes;
+    return of * millionths / 1'000'000;
+  }
+};
+
+Place place_of_cut(std::uint64_t seed) {
+  Random random(seed, Use::place);
+  return {.while_it_is_made = random.one_in(8), .millionths = random.between(0, 1'000'000)};
 }
 
 // Applies the journal up to the cut, which is not before `position` and where something is
@@ -66,9 +76,13 @@ bool go_on_to(Run& run, std::uint64_t position) {
   return true;
 }
 
-void cut(Lane& lane, Run& run, std::uint64_t seed, std::uint64_t position, Verdict verdict) {
-  Random random(seed);
-  verdict.struck = go_on_to(run, position);
+void cut(Lane& lane, Run& run, std::uint64_t seed, Verdict verdict) {
+  Random random(seed, Use::remains);
+  const Place place = place_of_cut(seed);
+  verdict.choice =
+      fmt::format("cut at {} millionths of {} of run {}", place.millionths,
+                  place.while_it_is_made ? "the beginning" : "the journal", seed / kCutsOfARun);
+  verdict.struck = go_on_to(run, place.in(run.journal->size()));
   Life after(lane.programs(), lane.folder().string() + "-cut");
   run.disk.leave_behind(after.server().data(), random);
   // A copy, for a person who has to find out why the round failed.
@@ -77,25 +91,18 @@ void cut(Lane& lane, Run& run, std::uint64_t seed, std::uint64_t position, Verdi
   after.ledger() = run.life->ledger().as_of(run.journal->position());
   after.restart_and_check(verdict);
   if (!verdict.good())
-    verdict.fail(fmt::format("(the power was cut at byte {} of {} of the journal)",
-                             run.journal->position(), run.journal->size()));
+    verdict.fail(fmt::format("({}: at byte {} of {})", verdict.choice, run.journal->position(),
+                             run.journal->size()));
   lane.report(seed, verdict, after);
 }
 
 }  // namespace
 
 void run_power_cuts(Lane& lane) {
-  for (;;) {
-    std::vector<std::uint64_t> seeds;
-    while (seeds.size() < kCutsOfARun) {
-      const auto seed = lane.next_seed();
-      if (!seed) break;
-      seeds.push_back(*seed);
-    }
-    if (seeds.empty()) return;
-    Random random(seeds.front());
+  for (auto seeds = lane.next_seeds(kCutsOfARun); !seeds.empty();
+       seeds = lane.next_seeds(kCutsOfARun)) {
     Verdict of_run;
-    Run run = run_under_load(lane, random, seeds.size(), of_run);
+    Run run = run_under_load(lane, seeds.front() / kCutsOfARun, of_run);
     if (!run.journal) {
       lane.report(seeds.front(), of_run, *run.life);
       continue;
@@ -103,10 +110,10 @@ void run_power_cuts(Lane& lane) {
     // In the order of the journal, so that it is applied only once.
     std::vector<std::pair<std::uint64_t, std::uint64_t>> cuts;
     for (const std::uint64_t seed : seeds)
-      cuts.emplace_back(place_of_cut(seed, run.journal->size()), seed);
+      cuts.emplace_back(place_of_cut(seed).in(run.journal->size()), seed);
     std::ranges::sort(cuts);
     for (const auto& [position, seed] : cuts) {
-      cut(lane, run, seed, position, of_run);
+      cut(lane, run, seed, of_run);
       of_run = {};  // what the run itself saw counts once
     }
   }

@@ -8,9 +8,14 @@
 
 namespace faultline::faults {
 
+// What is drawn for. Each use has numbers of its own, so that a round makes the same choices
+// whether or not something was made for it first.
+enum class Use : std::uint64_t { round, shared, place, remains };
+
 class Random {
  public:
-  explicit Random(std::uint64_t seed) : engine_(seed) {}
+  explicit Random(std::uint64_t seed, Use use = Use::round)
+      : engine_(seed + static_cast<std::uint64_t>(use) * 0x9E3779B97F4A7C15U) {}
 
   // From `least` to `most`, both included.
   std::uint64_t between(std::uint64_t least, std::uint64_t most) {

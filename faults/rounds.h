@@ -29,6 +29,7 @@ void slow_disk_round(Life& life, Random& random, Verdict& verdict);
 // rounds_of_small_disk.cpp; these mount a small disk, begin a new ledger on it, and kill the
 // server.
 void small_disk_round(Life& life, Random& random, Verdict& verdict);
+void read_only_start_round(Life& life, Random& random, Verdict& verdict);
 void readiness_round(Life& life, Random& random, Verdict& verdict);
 
 // rounds_of_folder.cpp; the life ends with them.

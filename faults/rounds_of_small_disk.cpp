@@ -1,4 +1,4 @@
-// A real disk that is really full: a small tmpfs.
+// A real disk, a small tmpfs, that is really full or read-only.
 #include <fmt/format.h>
 #include <sys/mount.h>
 #include <unistd.h>
@@ -36,6 +36,11 @@ class SmallDisk {
   bool mounted() const { return mounted_; }
 
   void make_room() { mount("tmpfs", place_.c_str(), "tmpfs", MS_REMOUNT, "size=256m"); }
+  // False: something still has a file open for writing.
+  bool make_read_only() {
+    return mount("tmpfs", place_.c_str(), "tmpfs", MS_REMOUNT | MS_RDONLY, nullptr) == 0;
+  }
+  void make_writable() { mount("tmpfs", place_.c_str(), "tmpfs", MS_REMOUNT, nullptr); }
 
  private:
   std::filesystem::path place_;
@@ -122,6 +127,29 @@ void small_disk_round(Life& life, Random& random, Verdict& verdict) {
       life.restart_and_check(verdict);
     else
       life.go_on_and_check(verdict);
+  });
+}
+
+// A disk that the kernel made read-only after an error. A server that starts on it ends and says
+// why; once the disk can be written again, everything acknowledged is there.
+void read_only_start_round(Life& life, Random& random, Verdict& verdict) {
+  on_small_disk(life, 64 << 10, verdict, [&](SmallDisk& disk) {
+    life.load_for(std::chrono::milliseconds(random.between(20, 120)), random, verdict);
+    if (random.one_in(2))
+      life.server().stop();
+    else
+      life.server().kill_now();
+    verdict.struck = disk.make_read_only();
+    constexpr auto kLongestStart = 5s;
+    const bool starts = life.server().start(kLongestStart);
+    const std::string said = life.server().messages();
+    if (starts || life.server().lives())
+      verdict.fail(fmt::format("it starts on a read-only disk, and says: {}", said));
+    else if (said.find(life.server().database()) == std::string::npos)
+      verdict.fail(fmt::format("it does not say which file it cannot write, but: {}", said));
+    life.server().kill_now();
+    disk.make_writable();
+    life.restart_and_check(verdict);
   });
 }
 

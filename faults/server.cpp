@@ -71,9 +71,12 @@ void Server::spawn() {
                                  "--rest-after",    "0s",  // so that no answer depends on the time
                                  "--rules",         rules().string(),
                                  "--shorten-after", "0"};
-  std::vector<std::string> additions{fmt::format("LD_PRELOAD={}", programs_.shim.string()),
-                                     fmt::format("{}={}", kControlVariable, control_file_.string()),
-                                     fmt::format("{}={}", kFolderVariable, data().string())};
+  std::vector<std::string> additions;
+  if (!programs_.shim.empty())
+    additions = {
+        fmt::format("LD_PRELOAD={} {}", programs_.before_shim.string(), programs_.shim.string()),
+        fmt::format("{}={}", kControlVariable, control_file_.string()),
+        fmt::format("{}={}", kFolderVariable, data().string())};
   if (journaled_) additions.push_back(fmt::format("{}={}", kJournalVariable, journal().string()));
   std::vector<std::string> environment = environment_with(additions);
   posix_spawn_file_actions_t actions;

@@ -1,4 +1,4 @@
-// A server with the shim in its process, on a folder that an earlier server may have used.
+// A server, usually with the shim in its process, on a folder that an earlier server may have used.
 #pragma once
 
 #include <sys/resource.h>
@@ -15,7 +15,8 @@ namespace faultline::faults {
 
 struct Programs {
   std::filesystem::path server;
-  std::filesystem::path shim;
+  std::filesystem::path shim;         // empty: servers run without it
+  std::filesystem::path before_shim;  // a library that must be loaded first; empty: none
 };
 
 class Server {

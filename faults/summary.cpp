@@ -36,13 +36,21 @@ std::string summary_row(std::string_view kind, const Tally& tally, double second
   return row + "\n";
 }
 
+std::string choices_of(std::string_view kind, const Tally& tally) {
+  std::string text;
+  for (const auto& [seed, choice] : tally.choices)
+    text += fmt::format("{} with seed {}: {}\n", kind, seed, choice);
+  return text;
+}
+
 std::string failures_of(std::string_view kind, const Tally& tally) {
   std::string text;
   std::size_t shown = 0;
-  for (const auto& [seed, reasons] : tally.failures) {
+  for (const auto& [seed, failed] : tally.failures) {
     if (++shown > kMostRoundsShown) break;
-    text += fmt::format("{} failed with seed {}: ./dev faults {} --rounds 1 --seed {}\n", kind,
-                        seed, kind, seed);
+    const std::vector<std::string>& reasons = failed.reasons;
+    text += fmt::format("{} failed with seed {}: ./dev faults {} --rounds {} --seed {} --lanes 1\n",
+                        kind, seed, kind, failed.rounds_before + 1, seed - failed.rounds_before);
     const std::size_t most = std::min(reasons.size(), kMostReasonsShown);
     for (std::size_t i = 0; i < most; ++i) text += fmt::format("  {}\n", on_one_line(reasons[i]));
     if (reasons.size() > most) text += fmt::format("  and {} more\n", reasons.size() - most);

@@ -15,6 +15,9 @@ struct Verdict {
   std::uint64_t refused = 0;     // answered with another status than 200
   std::uint64_t unanswered = 0;  // and the client had not hung up
   std::uint64_t checks = 0;      // states that were compared with the ledger
+  // Rounds of the same life before it, which are needed to repeat it.
+  std::uint64_t rounds_before = 0;
+  std::string choice;  // what its seed chose, in words, if the seed alone decides it
   std::vector<std::string> failures;
 
   bool good() const { return failures.empty(); }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
-#include <boost/asio/thread_pool.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -17,6 +16,7 @@
 #include "http/held_bodies.h"
 #include "http/turns.h"
 #include "service/clock.h"
+#include "service/pool.h"
 
 namespace faultline {
 
@@ -100,9 +100,9 @@ class Threads {
 
   LongReads long_reads_;
   HeldBodies held_bodies_;
-  boost::asio::thread_pool parsing_{kParsing};
-  boost::asio::thread_pool health_{1};
-  boost::asio::thread_pool answering_{kAnswering};
+  Pool parsing_{kParsing};
+  Pool health_{1};
+  Pool answering_{kAnswering};
   // Nobody may have more than half of the threads, so that others find one.
   Turns parsing_turns_{{.of_job = kParsing / 2, .of_peer = kParsing / 2}};
   Turns answering_turns_{{.of_job = 1, .of_peer = kAnswering / 2}};

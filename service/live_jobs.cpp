@@ -357,7 +357,7 @@ void LiveJobs::fold(const std::shared_ptr<Job>& job, const std::shared_ptr<const
   if (is_alone && saved->batch.events.size() <= kEventsFoldedAtOnce)
     job->folded->fold_queued();
   else
-    boost::asio::post(folding_, [job] { job->folded->fold_queued(); });
+    boost::asio::post(folding_.get_executor(), [job] { job->folded->fold_queued(); });
 }
 
 void LiveJobs::set_aside_for(Job& job, const std::string& source,

@@ -4,8 +4,6 @@
 // commits. Readers see a job as of the last batch that was acknowledged, or later.
 #pragma once
 
-#include <boost/asio/thread_pool.hpp>
-
 #include <atomic>
 #include <exception>
 #include <filesystem>
@@ -29,6 +27,7 @@
 #include "service/folded_job.h"
 #include "service/metrics.h"
 #include "service/open_sources.h"
+#include "service/pool.h"
 #include "service/reading_marks.h"
 #include "service/reanalysis.h"
 #include "service/unanswered_pushes.h"
@@ -266,7 +265,7 @@ class LiveJobs {
   mutable std::shared_mutex mutex_;  // guards the map, not the jobs in it
   std::map<std::string, std::shared_ptr<Job>, std::less<>> jobs_;
 
-  boost::asio::thread_pool folding_{2};  // last: its threads use all the rest
+  Pool folding_{2};  // last: its threads use all the rest
 };
 
 }  // namespace faultline

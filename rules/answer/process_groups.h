@@ -13,7 +13,7 @@ struct NamedGroup {
   FlightPlaces places;
 };
 
-// Those that some rank's dump knows, in the order in which they were first seen.
+// Those that some rank's dump knows, by their numbers and names, whichever dump came first.
 std::vector<NamedGroup> named_groups(const Flight& flight);
 
 }  // namespace faultline

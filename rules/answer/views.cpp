@@ -117,6 +117,7 @@ JobDetail detail_of(const JobState& job, const Diagnosis& diagnosis) {
     detail.sources.push_back({source.source.name, job.sources().host_of(i), source.bytes,
                               source.lines, source.recognized});
   }
+  std::ranges::sort(detail.sources, {}, &SourceView::name);  // not by who came first
   describe_start(view, detail);
   return detail;
 }

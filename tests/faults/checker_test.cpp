@@ -18,11 +18,6 @@ using testing::Contains;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-Programs programs() {
-  const fs::path server = FAULTLINE_BINARY;
-  return {.server = server, .shim = server.parent_path() / "libfaultline_faults_shim.so"};
-}
-
 void execute(const fs::path& file, const std::string& sql) {
   sqlite3* handle = nullptr;
   ASSERT_EQ(sqlite3_open(file.c_str(), &handle), SQLITE_OK);
@@ -47,7 +42,7 @@ class Checker : public testing::Test {
   }
 
   Workshop workshop;
-  Life life{programs(), workshop.folder() / "life"};
+  Life life{Programs{.server = FAULTLINE_BINARY}, workshop.folder() / "life"};
 };
 
 TEST_F(Checker, SeesWhateverIsNotAsItWasAcknowledged) {

@@ -1,5 +1,5 @@
-// Any text as a configuration: it is applied, or refused in one line that names the file. The
-// resulting settings can be written as a configuration again.
+// Any text as the configuration of a server: it is applied, or refused in one line that names the
+// file. The resulting settings can be written as a configuration again.
 #include "app/config_file.h"
 
 #include <sys/mman.h>
@@ -9,31 +9,13 @@
 #include <optional>
 #include <stdexcept>
 
+#include "app/alert_options.h"
+#include "app/serve_options.h"
 #include "oracle.h"
 
 namespace {
 
 using namespace faultline;
-
-// Some flags of each kind that commands have.
-struct Settings {
-  std::string listen = "127.0.0.1:8686";
-  std::uint64_t most = 7;
-  double share = 0.5;
-  bool quiet = false;
-  std::vector<std::string> tokens;
-};
-
-void add_flags(CLI::App& command, Settings& settings) {
-  command.add_option("--listen", settings.listen)->capture_default_str();
-  command.add_option("--most", settings.most)
-      ->check(CLI::Range(1, 1000))
-      ->type_name("N")
-      ->capture_default_str();
-  command.add_option("--share", settings.share)->type_name("N")->capture_default_str();
-  command.add_flag("--quiet", settings.quiet);
-  command.add_option("--token", settings.tokens);
-}
 
 class MemoryFile {
  public:
@@ -53,23 +35,50 @@ class MemoryFile {
   int descriptor_;
 };
 
+bool is_one_line(const std::runtime_error& refusal) {
+  return !has_control_characters(refusal.what(), false);
+}
+
+// The tables name files with secrets, which are read. Reading a device may never end.
+bool names_devices(std::string_view text) {
+  return text.find("/dev") != text.npos || text.find("/proc") != text.npos;
+}
+
+// What is done with the tables when a server starts.
+void read_tables(const ServeOptions& options) {
+  try {
+    for (const Receiver& receiver : receivers_of(options.alerts, options.file.tables))
+      require(!receiver.name.empty(), "a receiver has a name");
+  } catch (const std::runtime_error& refusal) {
+    require(is_one_line(refusal), "a refusal of a receiver is one line");
+  }
+  try {
+    for (const KeptJobs& kept : retention_of(options).of_some)
+      require(!kept.jobs.empty() && (kept.age || kept.lines), "says what is kept how long");
+  } catch (const std::runtime_error& refusal) {
+    require(is_one_line(refusal), "a refusal of what is kept is one line");
+  }
+}
+
 // The settings in force; nothing if the text was refused.
 std::optional<std::string> applied(std::string_view text) {
   const MemoryFile file(text);
-  Settings settings;
+  ServeOptions options;
   CLI::App command;
-  add_flags(command, settings);
   try {
-    const ConfigTables tables = apply_config_file(command, file.path()).tables;
-    for (const ConfigTable& table : tables)
-      require(table.values.size() <= text.size(), "keys are written");
+    (void)read_toml(file.path());  // most inputs end here, and making options takes long
+    add_serve_options(command, options);
+    options.file = apply_config_file(command, file.path());
   } catch (const std::runtime_error& refusal) {
-    const std::string_view why = refusal.what();
-    require(why.starts_with(file.path() + ": "), "a refusal names the file");
-    require(!has_control_characters(why, false), "a refusal is one line");
+    require(std::string_view(refusal.what()).starts_with(file.path() + ": "),
+            "a refusal names the file");
+    require(is_one_line(refusal), "a refusal is one line");
     return std::nullopt;
   }
-  return config_of(command);
+  for (const ConfigTable& table : options.file.tables)
+    require(table.values.size() <= text.size(), "keys are written");
+  if (!names_devices(text)) read_tables(options);
+  return config_of(command, options.file.tables);
 }
 
 }  // namespace

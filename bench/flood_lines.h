@@ -1,0 +1,96 @@
+// Lines that each name something new, such as another host: what a hostile sender can multiply.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <array>
+#include <string>
+#include <string_view>
+
+namespace faultline {
+
+inline std::string flood_stamp(int i) {
+  const int s = i % 86400;
+  return fmt::format("2026-11-22T{:02}:{:02}:{:02}.{:06}+00:00", s / 3600, s / 60 % 60, s % 60,
+                     i % 1'000'000);
+}
+
+struct FloodKind {
+  std::string_view name;
+  std::string (*line)(int);
+};
+
+inline constexpr std::array kFloodXids{79, 48, 31, 94, 63};
+
+inline const std::array kFloodKinds{
+    FloodKind{"xids",
+              [](int i) {
+                return fmt::format(
+                    "{} node-1 kernel: NVRM: Xid (PCI:{:04x}:{:02x}:00): {}, pid={}, "
+                    "name=python3, GPU has fallen off the bus.",
+                    flood_stamp(i), i / 256 % 65536, i % 256,
+                    kFloodXids[static_cast<std::size_t>(i) % kFloodXids.size()], i);
+              }},
+    FloodKind{"hosts",
+              [](int i) {
+                return fmt::format(
+                    "{} node-{} kernel: Out of memory: Killed process {} (python3) total-vm:1kB, "
+                    "anon-rss:1kB",
+                    flood_stamp(i), i, 1000 + i);
+              }},
+    FloodKind{"warnings",
+              [](int i) {
+                return fmt::format(
+                    "node-{}:{}:{} [{}] transport/net_ib.cc:{} NCCL WARN Call to thing{} "
+                    "failed : reason {}",
+                    i % 64, 1000 + i % 97, 1000 + i, i % 8, i % 5000, i, i);
+              }},
+    FloodKind{"warning-hosts",
+              [](int i) {
+                return fmt::format(
+                    "node-{}:100:101 [0] transport/net_ib.cc:121 NCCL WARN NET/IB : Got "
+                    "completion from peer 10.0.{}.{}<4791> with status=12 opcode=0 len=0 "
+                    "vendor err 129 (Recv)",
+                    i, i / 256 % 256, i % 256);
+              }},
+    FloodKind{"tracebacks",
+              [](int i) {
+                return fmt::format(
+                    "[rank{0}]: Traceback (most recent call last):\n[rank{0}]:   File "
+                    "\"/app/train{0}.py\", line {1}, in <module>\n[rank{0}]:     main()\n"
+                    "[rank{0}]: ValueError: bad value {0}",
+                    i, i % 1000);
+              }},
+    FloodKind{"communicators",
+              [](int i) {
+                return fmt::format(
+                    "node-1:100:101 [0] NCCL INFO ncclCommInitRank comm {:#x} rank 0 "
+                    "nranks 2 cudaDev 0 nvmlDev 0 busId 1b000 commId {:#x} - Init "
+                    "COMPLETE",
+                    0x1000 + i * 16, 0x9000 + i);
+              }},
+    FloodKind{"ranks",
+              [](int i) {
+                return fmt::format(
+                    "node-{0}:{1}:{1} [{2}] NCCL INFO ncclCommInitRank comm {3:#x} rank "
+                    "{4} nranks 100000 cudaDev {2} nvmlDev {2} busId {5}b000 commId 0xabc "
+                    "- Init COMPLETE",
+                    i / 8, 100 + i % 8, i % 8, 0x1000 + i * 16, i, 1 + i % 8);
+              }},
+    FloodKind{"ports",
+              [](int i) {
+                return fmt::format(
+                    "{} node-{} kernel: mlx5_core 0000:{:02x}:00.0 mlx5_{}: Port: 1 Link "
+                    "DOWN",
+                    flood_stamp(i), i / 8, i % 8, i % 8);
+              }},
+    FloodKind{"timeouts", [](int i) {
+                return fmt::format(
+                    "[rank{0}]:[E1122 10:00:00.{1:06} ProcessGroupNCCL.cpp:607] [Rank {0}] "
+                    "Watchdog caught collective operation timeout: WorkNCCL(SeqNum={0}, "
+                    "OpType=ALLREDUCE, NumelIn=1, NumelOut=1, Timeout(ms)=600000) ran for "
+                    "600001 milliseconds before timing out.",
+                    i, i % 1'000'000);
+              }}};
+
+}  // namespace faultline
