@@ -152,7 +152,7 @@ TEST_F(Manual, SaysWhatIsWrongWithACommandLine) {
       {"$F serve --data /proc/nosuch", "data /proc/nosuch: cannot be created"},
       {"$F serve --rules nosuch --check-config", "faultline: nosuch: is not a folder"},
       {"$F rules check nosuch", "nosuch: cannot be read"},
-      {"$F simulate --out /proc/nosuch", "/proc/nosuch"},
+      {"$F simulate --out /proc/nosuch", " could not be made: No such file or directory\n"},
       {"$F backup --data nosuch copy", "faultline: nosuch/faultline.db: "},
       {"$F backup --data nosuch --to copy", "faultline: nosuch/faultline.db: "},
       {"$F restore --data x", "faultline restore: FILE is required\n"},
