@@ -34,12 +34,12 @@ void add_backup_command(CLI::App& app, int& exit_code) {
       ->type_name("FILE");
   command->callback([options, &exit_code] {
     try {
-      const BackupTold told =
+      const CopyTold told =
           back_up(std::filesystem::path(options->data) / kDatabase, options->copy);
       fmt::print(stderr,
-                 "{}: {} jobs, {:.1f} MiB; to restore it, stop the server and put the file into an "
-                 "empty folder of --data as {}\n",
-                 options->copy, told.jobs, static_cast<double>(told.bytes) / (1 << 20), kDatabase);
+                 "{0}: {1} jobs, {2:.1f} MiB; to restore it, stop the server and run faultline "
+                 "restore {0} --data DIR\n",
+                 options->copy, told.jobs, static_cast<double>(told.bytes) / (1 << 20));
       exit_code = kExitGood;
     } catch (const std::exception& failure) {
       fmt::print(stderr, "faultline: {}\n", failure.what());

@@ -15,9 +15,10 @@ namespace faultline {
 namespace {
 
 constexpr void (*kCommands[])(CLI::App& app, int& exit_code) = {
-    add_serve_command,  add_diagnose_command,  add_simulate_command, add_rules_command,
-    add_alerts_command, add_token_command,     add_backup_command,   add_ship_command,
-    add_guard_command,  add_reanalyze_command, add_version_command,  add_help_commands,
+    add_serve_command,  add_diagnose_command, add_simulate_command,  add_rules_command,
+    add_alerts_command, add_token_command,    add_backup_command,    add_restore_command,
+    add_ship_command,   add_guard_command,    add_reanalyze_command, add_version_command,
+    add_help_commands,
 };
 
 class OurHelp : public CLI::FormatterBase {

@@ -28,6 +28,7 @@ void add_alerts_command(CLI::App& app, int& exit_code);
 void add_rules_command(CLI::App& app, int& exit_code);
 void add_token_command(CLI::App& app, int& exit_code);
 void add_backup_command(CLI::App& app, int& exit_code);
+void add_restore_command(CLI::App& app, int& exit_code);
 void add_ship_command(CLI::App& app, int& exit_code);
 void add_guard_command(CLI::App& app, int& exit_code);
 void add_reanalyze_command(CLI::App& app, int& exit_code);

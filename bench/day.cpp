@@ -1,8 +1,10 @@
 // faultline_day FILE [RANKS [HOURS [BATCHES_AN_HOUR [CALLS_A_BATCH]]]]: stores what a job of many
 // ranks with COLL logging sends in a day, without waiting for the day to pass. Prints for each hour
 // what is on the disk and in memory, and then how long a restart takes until the job is diagnosed.
+// Exits with 1 if one of these is over its limit. With 0 hours it only restarts.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
@@ -10,6 +12,7 @@
 #include <memory>
 #include <random>
 #include <string>
+#include <string_view>
 #include <thread>
 
 #include "rules/knowledge/live_catalog.h"
@@ -26,6 +29,14 @@ constexpr std::uint64_t kWorld = 0x7f0000000000;
 constexpr std::uint64_t kGroup = 0x7f0000100000;
 constexpr std::size_t kMostPending = 512;
 
+// What is promised of a day of 1,024 ranks with COLL logging.
+constexpr std::uint64_t kMostStoredMb = 2048;
+constexpr double kMostSecondsOfRestart = 2;
+// Memory is flat: at the end it is about what it was after the first hours. The rest is for the
+// allocator.
+constexpr int kHoursUntilFlat = 4;
+constexpr double kMostGrowth = 1.2;
+
 struct Day {
   std::filesystem::path file;
   int ranks = 1024;
@@ -39,6 +50,19 @@ double seconds_since(std::chrono::steady_clock::time_point begun) {
 }
 
 std::uint64_t memory_mb() { return process_use().resident_bytes >> 20U; }
+
+class Limits {
+ public:
+  void at_most(double most, double measured, std::string_view what) {
+    if (measured <= most) return;
+    fmt::print("OVER THE LIMIT: {}: {:.2f}, at most {:.2f}\n", what, measured, most);
+    kept_ = false;
+  }
+  bool are_kept() const { return kept_; }
+
+ private:
+  bool kept_ = true;
+};
 
 // One rank's log: a step calls 40 collectives in the communicator of its host and one in that of
 // all ranks.
@@ -148,12 +172,13 @@ void print_hour(const Day& day, int hour, Server& server) {
   std::fflush(stdout);
 }
 
-void live_through(const Day& day) {
+void live_through(const Day& day, Limits& limits) {
   Server server(day.file);
   std::vector<RankLog> logs;
   for (int rank = 0; rank < day.ranks; ++rank) logs.emplace_back(rank, day.ranks);
   const Timestamp begun = Timestamp(std::chrono::hours(24 * 21'000));
   fmt::print("hour          calls   logs MB  store MB memory MB\n");
+  std::uint64_t flat_mb = 0;
   for (int hour = 0; hour < day.hours; ++hour) {
     for (int batch = 0; batch < day.batches; ++batch) {
       for (RankLog& log : logs)
@@ -164,15 +189,22 @@ void live_through(const Day& day) {
       server.jobs.shorten_stored();
     }
     print_hour(day, hour + 1, server);
+    if (hour < kHoursUntilFlat) flat_mb = std::max(flat_mb, memory_mb());
   }
+  limits.at_most(kMostStoredMb, static_cast<double>(server.store.bytes_on_disk() >> 20U),
+                 "MB on the disk");
+  limits.at_most(kMostGrowth * static_cast<double>(flat_mb), static_cast<double>(memory_mb()),
+                 "MB in memory");
 }
 
-void restart(const Day& day) {
+void restart(const Day& day, Limits& limits) {
   const auto begun = std::chrono::steady_clock::now();
   Server server(day.file);
   const auto diagnosis = server.jobs.diagnosis("day");
-  fmt::print("restart until the job is diagnosed: {:.2f} s; memory {} MB; {}\n",
-             seconds_since(begun), memory_mb(), diagnosis->summary);
+  const double seconds = seconds_since(begun);
+  fmt::print("restart until the job is diagnosed: {:.2f} s; memory {} MB; {}\n", seconds,
+             memory_mb(), diagnosis->summary);
+  limits.at_most(kMostSecondsOfRestart, seconds, "seconds of a restart");
 }
 
 }  // namespace
@@ -187,7 +219,8 @@ int main(int count, char** values) {
   faultline::Day day{.file = values[1]};
   int* const numbers[] = {&day.ranks, &day.hours, &day.batches, &day.calls};
   for (int i = 2; i < count && i < 6; ++i) *numbers[i - 2] = std::atoi(values[i]);
-  if (day.hours > 0) faultline::live_through(day);
-  faultline::restart(day);
-  return 0;
+  faultline::Limits limits;
+  if (day.hours > 0) faultline::live_through(day, limits);
+  faultline::restart(day, limits);
+  return limits.are_kept() ? 0 : 1;
 }

@@ -1,12 +1,16 @@
 #include "simulate/output.h"
 
 #include <stdexcept>
+#include <system_error>
 
 namespace faultline::simulation {
 
 void FolderOutput::open(const std::string& name) {
   name_ = (folder_ / name).string();
-  std::filesystem::create_directories((folder_ / name).parent_path());
+  const std::filesystem::path within = (folder_ / name).parent_path();
+  std::error_code error;
+  std::filesystem::create_directories(within, error);
+  if (error) throw std::runtime_error(within.string() + " could not be made: " + error.message());
   file_.open(name_, std::ios::binary | std::ios::trunc);
   check();
   ++files_;

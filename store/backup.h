@@ -1,20 +1,15 @@
 // A copy of the store's file, taken while a server writes to it.
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
 
-namespace faultline {
+#include "store/unfinished_copy.h"
 
-// What the copy holds.
-struct BackupTold {
-  std::uint64_t bytes = 0;
-  std::int64_t jobs = 0;
-};
+namespace faultline {
 
 // Copies all transactions that were acknowledged before it began. The copy gets its name only when
 // it has been checked page by page and is on the disk. Throws StoreError with one line: there is no
 // database, the copy exists already, the disk refuses, or a page is damaged.
-BackupTold back_up(const std::filesystem::path& database, const std::filesystem::path& copy);
+CopyTold back_up(const std::filesystem::path& database, const std::filesystem::path& copy);
 
 }  // namespace faultline

@@ -15,8 +15,6 @@
 namespace faultline {
 namespace {
 
-constexpr std::int64_t kApplicationId = 0x464C544C;  // as in schema/0001_initial.sql
-
 constexpr std::string_view kRemedy =
     "restore it from a backup, or move it away and send the logs again";
 

@@ -39,4 +39,7 @@ std::unique_ptr<Database> open_for_writing(const std::filesystem::path& file,
 
 std::unique_ptr<Database> open_for_reading(const std::filesystem::path& file);
 
+// The id in the header of a database that Faultline made, as in schema/0001_initial.sql.
+constexpr std::int64_t kApplicationId = 0x464C544C;
+
 }  // namespace faultline

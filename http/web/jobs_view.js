@@ -1,26 +1,32 @@
-// All jobs: the worst first, then the latest.
+// All jobs: the worst first, or those that were heard last.
 import {askAll} from './api.js';
 import {h} from './dom.js';
 import {MOST_SHOWN, asked, leftOut, matches, remember, searchBox} from './filter.js';
 import {LEAST_TO_BLAME, VERDICTS, ageOf, badge, count, sureness, when} from './words.js';
 
+// The names are values of `sort`, of the page's address and of the API.
+const ORDERS = [['severity', 'worst first', 'the worst first'], ['activity', 'latest first', 'those that were heard last first']];
+const order = () => ORDERS.find(([name]) => name === asked('sort')) ?? ORDERS[0];
+
 export const jobsView = {
   title: () => 'Jobs',
   every: 15_000,
   load: async (signal) => {
-    const {rows, more} = await askAll('/api/v1/jobs?sort=severity', 'jobs', signal);
-    return {jobs: rows, more};
+    const [sort] = order();
+    const {rows, more} = await askAll(`/api/v1/jobs?sort=${sort}`, 'jobs', signal);
+    return {jobs: rows, more, sort};
   },
   concerns: () => true,
-  draw: ({jobs, more}, changed) => {
+  draw: ({jobs, more}, changed, reload) => {
     const chosen = new Set(asked('verdict').split(',').filter(Boolean));
     const shown = jobs.filter((job) => (chosen.size === 0 || chosen.has(job.verdict)) && matches(job.job, job.cause, job.verdict));
     return [
       h('div', {class: 'head'}, h('h1', {tabindex: -1}, 'Jobs'), searchBox('Search jobs, hosts, causes', changed)),
       jobs.length > 0 && verdicts(jobs, chosen, changed),
-      jobs.length === 0 ? welcome() : h('ul', {class: 'rows', 'aria-label': 'Jobs, the worst first'}, shown.slice(0, MOST_SHOWN).map(row)),
+      jobs.length > 0 && orders(reload),
+      jobs.length === 0 ? welcome() : h('ul', {class: 'rows', 'aria-label': `Jobs, ${order()[2]}`}, shown.slice(0, MOST_SHOWN).map(row)),
       jobs.length > 0 && shown.length === 0 && h('p', {}, 'No job matches.'),
-      leftOut(shown, more && `Only the worst ${count(jobs.length, 'job')} are searched; there are more.`),
+      leftOut(shown, more && `Only ${count(jobs.length, 'job')} are searched, ${order()[2]}; there are more.`),
     ];
   },
 };
@@ -38,6 +44,16 @@ function verdicts(jobs, chosen, changed) {
         class: `choice ${verdict}`, 'aria-pressed': String(chosen.has(verdict)), click: () => choose(verdict)},
       `${VERDICTS[verdict]} `, h('b', {}, number));
     }));
+}
+
+function orders(reload) {
+  const choose = (sort) => {
+    remember('sort', sort === ORDERS[0][0] ? '' : sort);
+    reload();
+  };
+  return h('div', {class: 'choices', role: 'group', 'aria-label': 'Order'}, ORDERS.map(([sort, words]) =>
+    h('button', {type: 'button', id: `by-${sort}`, class: 'choice', 'aria-pressed': String(order()[0] === sort),
+      click: () => choose(sort)}, words)));
 }
 
 function row(job) {

@@ -179,6 +179,18 @@ TEST_F(Command, DatesTheLinesOfAKernelWhoseBootTimeItIsTold) {
   EXPECT_THAT(wrong.err, HasSubstr("is not a time; write"));
 }
 
+// Of all scenarios, this one makes the largest file: half of the ranks are odd.
+TEST_F(Command, WritesASmallHtmlFileOf1024RanksInTheWorstScenario) {
+  ASSERT_EQ(run("$F simulate --scenario mismatch_two_camps --nodes 128 --steps 4 --evidence nccl "
+                "--out job")
+                .status,
+            0);
+  const Outcome outcome = run("$F diagnose --format html job/logs");
+  EXPECT_EQ(outcome.status, 1) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("116 other hosts, 928 ranks"));
+  EXPECT_LT(outcome.out.size(), std::size_t{300} * 1000);
+}
+
 TEST_F(Command, LeavesNothingBehind) {
   workshop.write("dmesg.txt", kXid);
   EXPECT_EQ(

@@ -17,9 +17,10 @@ using testing::HasSubstr;
 using testing::Not;
 
 const std::vector<std::string> kCommands{
-    "",           "serve",       "diagnose", "simulate",    "rules",      "rules list",
-    "rules show", "rules check", "alerts",   "alerts test", "token",      "backup",
-    "reanalyze",  "ship",        "guard",    "version",     "completion", "help",
+    "",           "serve",      "diagnose",    "simulate",  "rules",
+    "rules list", "rules show", "rules check", "alerts",    "alerts test",
+    "token",      "backup",     "restore",     "reanalyze", "ship",
+    "guard",      "version",    "completion",  "help",
 };
 
 using Manual = ProgramTest;
@@ -88,6 +89,8 @@ TEST_F(Manual, IsCompletedByBash) {
       {"faultline rules list --format ''", "text json names"},
       {"faultline diagnose --format = m", "markdown"},
       {"faultline diagnose l", "logs logs.toml"},
+      {"faultline restore l", "logs logs.toml"},
+      {"faultline restore --data l", "logs"},
       {"faultline serve --config l", "logs logs.toml"},
       {"faultline serve --data l", "logs"},
       {"faultline serve --job l", ""},
@@ -149,9 +152,11 @@ TEST_F(Manual, SaysWhatIsWrongWithACommandLine) {
       {"$F serve --data /proc/nosuch", "data /proc/nosuch: cannot be created"},
       {"$F serve --rules nosuch --check-config", "faultline: nosuch: is not a folder"},
       {"$F rules check nosuch", "nosuch: cannot be read"},
-      {"$F simulate --out /proc/nosuch", "/proc/nosuch"},
+      {"$F simulate --out /proc/nosuch", " could not be made: No such file or directory\n"},
       {"$F backup --data nosuch copy", "faultline: nosuch/faultline.db: "},
       {"$F backup --data nosuch --to copy", "faultline: nosuch/faultline.db: "},
+      {"$F restore --data x", "faultline restore: FILE is required\n"},
+      {"$F restore nosuch --data x", "faultline: nosuch: there is no such file\n"},
       {"$F help nosuch", "faultline has no command \"nosuch\""},
   };
   for (const Case& c : cases) expect_refused(c.line, c.error);

@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "curl.h"
+#include "eventually.h"
 #include "http/refusal_limit.h"
+#include "http/tokens.h"
 #include "raw_client.h"
 #include "server_process.h"
 #include "workshop.h"
@@ -59,17 +61,19 @@ TEST(RefusalLimit, IsOneForAllTogetherAndRemembersSoManyPeersOnly) {
   EXPECT_EQ(count, kPeers) << "none is lost";
 }
 
+std::string last_line_of(const ServerProcess& server) {
+  std::istringstream said(server.messages());
+  std::string last;
+  for (std::string line; std::getline(said, line);) last = line;
+  return last;
+}
+
 class Audit : public testing::Test {
  protected:
   explicit Audit(const std::vector<std::string>& flags = {"--body-idle-timeout", "1s"})
       : server(workshop.folder(), flags) {}
 
-  std::string last_line() const {
-    std::istringstream said(server.messages());
-    std::string last;
-    for (std::string line; std::getline(said, line);) last = line;
-    return last;
-  }
+  std::string last_line() const { return last_line_of(server); }
 
   Workshop workshop;
   ServerProcess server;
@@ -123,6 +127,76 @@ TEST_F(Audit, TellsOfEachRefusalWhoWasRefusedWhatAndWhy) {
     EXPECT_THAT(line, HasSubstr(row.asked)) << row.about;
   }
   EXPECT_THAT(server.messages(), Not(HasSubstr("audit=did"))) << "what was refused was not done";
+}
+
+TEST_F(Audit, TellsOfABodyThatUnpacksToMoreThanAnyLog) {
+  Workshop bomb;
+  bomb.make(
+      "yes '[   12.345678] INFO: task python:123 blocked for more than 120 seconds.' | "
+      "head -c 8M | gzip -1 | gzip -9 > bomb.gz; : > out");
+  EXPECT_EQ(
+      curl(server, "/api/v1/ingest?job=j&source=s", "-T " + (bomb.folder() / "bomb.gz").string())
+          .status,
+      413);
+  EXPECT_THAT(last_line(), HasSubstr("audit=refused reason=too-large status=413 peer=127.0.0.1 "
+                                     "method=PUT path=/api/v1/ingest why="));
+  EXPECT_THAT(last_line(), HasSubstr("bytes unpack to more than"));
+}
+
+TEST(AuditOfTokens, TellsWhoHadNoneWhoMayNotAndWhoAskedTooOften) {
+  Workshop workshop;
+  NewToken shipper = new_token("shipper", {Scope::ingest});
+  shipper.token.jobs = "llama-";
+  NewToken hasty = new_token("hasty", {Scope::read});
+  hasty.token.rate = 1;
+  NewToken past = new_token("past", {Scope::admin});
+  past.token.until = parse_rfc3339("2020-01-01T00:00:00Z");
+  std::string tokens;
+  for (const NewToken& token : {shipper, hasty, past}) tokens += line_of(token.token) + "\n";
+  workshop.write("tokens", tokens);
+  const ServerProcess server(workshop.folder(),
+                             {"--tokens", (workshop.folder() / "tokens").string()});
+  struct Row {
+    std::string about;
+    std::string method;
+    std::string path;
+    std::string secret;
+    std::string told;
+  };
+  const std::vector<Row> rows{
+      {"no token", "GET", "/api/v1/jobs", "",
+       "reason=token status=401 peer=127.0.0.1 method=GET path=/api/v1/jobs why="},
+      {"a token that nobody has", "GET", "/metrics", "flt_" + std::string(40, '0'),
+       "reason=token status=401 peer=127.0.0.1 method=GET path=/metrics why="},
+      {"a token that is over", "DELETE", "/api/v1/jobs/a", past.secret,
+       "reason=token status=401 peer=127.0.0.1 by=past method=DELETE path=/api/v1/jobs/a why="},
+      {"the wrong scope", "GET", "/api/v1/jobs/llama-7/diagnosis", shipper.secret,
+       "reason=rights status=403 peer=127.0.0.1 by=shipper method=GET "
+       "path=/api/v1/jobs/llama-7/diagnosis why="},
+      {"the wrong job", "POST", "/api/v1/ingest?job=qwen-1", shipper.secret,
+       "reason=rights status=403 peer=127.0.0.1 by=shipper method=POST path=/api/v1/ingest why="},
+  };
+  for (const Row& row : rows) {
+    plain_request(server, row.method, row.path, row.secret);
+    EXPECT_THAT(last_line_of(server), HasSubstr("audit=refused " + row.told)) << row.about;
+    if (!row.secret.empty()) EXPECT_THAT(server.messages(), Not(HasSubstr(row.secret)));
+  }
+  EXPECT_TRUE(eventually(
+      [&] { return plain_request(server, "GET", "/api/v1/jobs", hasty.secret).status == 429; }));
+  EXPECT_THAT(last_line_of(server),
+              HasSubstr("audit=refused reason=rate status=429 peer=127.0.0.1 by=hasty method=GET "
+                        "path=/api/v1/jobs why="));
+}
+
+class AuditOfAFullDisk : public Audit {
+ protected:
+  AuditOfAFullDisk() : Audit({"--min-free", "1000GB"}) {}
+};
+
+TEST_F(AuditOfAFullDisk, TellsOfLogsThatTheStoreDoesNotTake) {
+  EXPECT_EQ(curl(server, "/api/v1/ingest?job=a&source=s", "--data-binary x").status, 503);
+  EXPECT_THAT(last_line(), HasSubstr("audit=refused reason=store status=503 peer=127.0.0.1 "
+                                     "method=POST path=/api/v1/ingest why="));
 }
 
 TEST_F(Audit, TellsWhatWasDoneAndWhatCameOfItAlsoWhereNobodyIsAskedForATokens) {

@@ -259,6 +259,7 @@ class OpenApiServer : public testing::Test {
         {"attempt", "1"},
         {"state", "all"},
         {"verdict", "hang,failed"},
+        {"sort", "activity"},
     };
     if (operation.path == "/api/v1/wanted/outcome" && name == "id") return wish;
     if (operation.path == "/api/v1/wanted/outcome" && name == "host") return asked_host;

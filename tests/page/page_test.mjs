@@ -244,6 +244,72 @@ test('a finding is acknowledged with the keyboard alone, and the note is kept', 
   await tab.close();
 });
 
+test('what another element covers does not count as seen', async () => {
+  const tab = await Tab.open(browser, server);
+  await tab.go('/jobs/llama-64');
+  assert.ok(await tab.isSeen('#culprit-title'));
+  await tab.page.evaluate(() => {
+    const {right, bottom} = document.querySelector('#culprit-title').getBoundingClientRect();
+    const cover = document.createElement('p');
+    Object.assign(cover.style, {position: 'fixed', left: `${right - 3}px`, top: `${bottom - 3}px`, width: '9px', height: '9px', margin: 0});
+    document.body.append(cover);
+  });
+  assert.equal(await tab.isSeen('#culprit-title'), false);
+  await tab.close();
+});
+
+test('a finding is said to be wrong, opened again and closed, and each review is kept', async () => {
+  await server.send('reviewed', OFF_BUS, '&host=gpu-11');
+  const {finding} = await firstCauseOf('reviewed');
+  const tab = await Tab.open(browser, server);
+  await tab.go(`/findings/${finding}`);
+  await tab.page.type('#review-by', 'ann');
+  const give = async (verdict, note, state, next) => {
+    await tab.page.type(`#review-note-${finding}`, note);
+    await tab.page.click(`#review-${verdict}-${finding}`);
+    await tab.waitFor((text) => document.querySelector('.reviews')?.textContent.includes(text), note);
+    await tab.page.waitForSelector(`#review-${next}-${finding}`);
+    const told = await server.ask(`/api/v1/findings/${finding}`);
+    assert.deepEqual([told.state, told.reviews.at(-1).verdict, told.reviews.at(-1).note], [state, verdict, note]);
+  };
+  await give('wrong', 'the slot was empty', 'resolved', 'reopened');
+  assert.match(await tab.text('.taken'), /^Resolved .*, because: /);
+  assert.equal(await tab.page.$(`#review-closed-${finding}`), null, 'what is resolved cannot be closed');
+  await give('reopened', 'no, it was not', 'open', 'closed');
+  assert.equal(await tab.page.$('.taken'), null);
+  await give('closed', 'the GPU is replaced', 'resolved', 'reopened');
+  assert.match(await tab.text('.reviews'), /^closed by ann, .*: the GPU is replacedreopened by ann, .*marked as wrong by ann, .*: the slot was empty$/);
+  assert.match(await tab.text('#said'), /closed/);
+  assert.deepEqual(await tab.violations(), []);
+  assert.deepEqual(tab.wrong, []);
+  await tab.close();
+});
+
+test('jobs are listed the worst first, or those that were heard last, and the address keeps it', async () => {
+  await server.send('worse', OFF_BUS, '&host=gpu-12');
+  await server.send('later', 'a line that says nothing\n');
+  const tab = await Tab.open(browser, server);
+  const place = async (job) => (await tab.page.$$eval('.row .name', (names) => names.map((name) => name.textContent))).indexOf(job);
+  await tab.go('/');
+  await tab.page.waitForSelector('#by-severity[aria-pressed=true]');
+  assert.ok(await place('worse') < await place('later'));
+  await tab.tabTo('#by-activity');
+  await tab.page.keyboard.press('Enter');
+  await tab.page.waitForSelector('#by-activity[aria-pressed=true]');
+  await tab.waitFor(() => document.querySelector('.row .name').textContent === 'later');
+  assert.equal(await place('worse'), 1);
+  assert.equal(await tab.page.evaluate(() => new URLSearchParams(location.search).get('sort')), 'activity');
+  assert.equal(await tab.page.$eval('.rows', (list) => list.ariaLabel), 'Jobs, those that were heard last first');
+  assert.deepEqual(await tab.violations(), []);
+  await tab.go('/?sort=activity');
+  assert.equal(await place('later'), 0);
+  await tab.page.click('#by-severity');
+  await tab.page.waitForSelector('#by-severity[aria-pressed=true]');
+  assert.equal(await tab.page.evaluate(() => location.search), '');
+  assert.deepEqual(tab.wrong, []);
+  await tab.close();
+});
+
 test('single keys lead to jobs, through lists and to help, unless they are switched off', async () => {
   const tab = await Tab.open(browser, server);
   await tab.go('/');

@@ -37,11 +37,17 @@ export class Tab {
 
   text(selector) { return this.page.$eval(selector, (element) => element.textContent); }
 
-  // Whether the first such element is completely visible without scrolling.
+  // Whether the first such element is completely visible without scrolling, and nothing covers its middle or corners.
   isSeen(selector) {
     return this.page.$eval(selector, (element) => {
       const box = element.getBoundingClientRect();
-      return box.width > 0 && box.top >= 0 && box.left >= 0 && box.bottom <= innerHeight && box.right <= innerWidth;
+      if (box.width === 0 || box.top < 0 || box.left < 0 || box.bottom > innerHeight || box.right > innerWidth) return false;
+      const inside = 1;
+      const [left, right, top, bottom] = [box.left + inside, box.right - inside, box.top + inside, box.bottom - inside];
+      return [[(left + right) / 2, (top + bottom) / 2], [left, top], [right, top], [left, bottom], [right, bottom]].every(([x, y]) => {
+        const there = document.elementFromPoint(x, y);
+        return there !== null && (element.contains(there) || there.contains(element));
+      });
     });
   }
 

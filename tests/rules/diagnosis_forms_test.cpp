@@ -306,6 +306,18 @@ TEST(DiagnosisForms, TheHtmlFileOfALargeJobShowsTheOneThatIsWaitedForAndFoldsThe
   EXPECT_LT(page.find("Do this next"), folded);
 }
 
+TEST(DiagnosisForms, TheHtmlFileOfALargeJobStaysSmallHoweverManyRanksAreOdd) {
+  const Diagnosis diagnosis = hung_job().diagnosis();
+  for (const char* state : {"behind", "diverged", "silent"})
+    for (const int each : {1, 9}) {
+      std::map<int, std::string> odd;
+      for (int rank = 0; rank < 1024; rank += each) odd.emplace(rank, state);
+      const std::string page = to_html(diagnosis, ranks_of_hosts(1024, odd));
+      EXPECT_LT(page.size(), std::size_t{300} * 1000) << state << ", one of " << each;
+      EXPECT_THAT(page, HasSubstr(">1016<")) << "the last host is there";
+    }
+}
+
 TEST(DiagnosisForms, TheHtmlFileTellsWhereTheOddRanksStand) {
   const std::string page = to_html(hung_job().diagnosis(), ranks_of_hosts(16, {{3, "behind"}}));
   const std::size_t stands = page.find("Where rank 3 stands: behind: others wait for it");
