@@ -278,8 +278,8 @@ test_rpm() {
   as_root test -e "$root/var/lib/private/faultline/faultline.db" || die "erasing the package took the data away"
 }
 
-# Ubuntu 22.04 has the oldest glibc with which packages are promised to run that a tool here can install. Its mirror
-# need not be reachable from everywhere.
+# Ubuntu 22.04 has an older glibc than Debian 12, and debootstrap can install it. Its mirror and its keyring need not be
+# at hand everywhere.
 test_older_glibc() {
   if [[ -z ${FAULTLINE_UBUNTU:-} ]]; then
     told+=("older glibc: only the symbols were checked; FAULTLINE_UBUNTU=URL of a mirror of Ubuntu runs the package there")

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -16,8 +15,10 @@
 #include <vector>
 
 #include "curl.h"
+#include "store/backup.h"
 #include "store/migrations.h"
 #include "store/sqlite.h"
+#include "store/store.h"
 
 namespace faultline {
 namespace {
@@ -179,22 +180,36 @@ TEST_F(Backup, ADamagedDatabaseIsNotCopied) {
   EXPECT_FALSE(fs::exists(path("copy.db")));
 }
 
-// A server that gets a job, and ends.
-void serve_once(const fs::path& folder, const std::string& job, int signal = SIGTERM) {
+void store_a_line_of(Store& store, const std::string& job) {
+  store.submit({.source = {.job = job, .name = "a"},
+                .batch = {.to_offset = 5, .lines = 1},
+                .position = {.offset = 5, .lines = 1},
+                .fingerprint = {0, 5, 1, 1, true}},
+               [](const auto&, const std::exception_ptr& failure) { EXPECT_FALSE(failure); });
+  store.drain();
+}
+
+// A folder of data with this job, as a server leaves it.
+void make_data(const fs::path& folder, const std::string& job) {
   fs::create_directories(folder);
-  ServerProcess server(folder);
-  EXPECT_EQ(curl(server, "/api/v1/ingest?source=a&job=" + job, "-d 'NCCL INFO x'").status, 200);
-  if (signal == SIGKILL) return server.kill_now();
-  server.ask_to_stop();
-  EXPECT_EQ(server.wait_for_end(), 0);
+  Store store(folder / "faultline.db");
+  store_a_line_of(store, job);
+}
+
+// The same if the server is killed: what it stored is in the log of the database.
+void make_data_of_killed(const fs::path& folder, const std::string& job) {
+  fs::create_directories(folder);
+  const Workshop running;
+  Store store(running.folder() / "faultline.db");
+  store_a_line_of(store, job);
+  for (const char* part : {"faultline.db", "faultline.db-wal"})
+    fs::copy_file(running.folder() / part, folder / part);
 }
 
 std::string jobs_in(const fs::path& folder) {
-  const ServerProcess server(folder);
-  const boost::json::object listed = plain_get(server, "/api/v1/jobs").json();
+  Store store(folder / "faultline.db");
   std::string names;
-  for (const auto& job : listed.at("jobs").as_array())
-    names += std::string(job.at("job").as_string()) + " ";
+  for (const StoredJob& job : store.jobs()) names += job.name + " ";
   return names;
 }
 
@@ -210,21 +225,19 @@ class Restore : public Backup {
  protected:
   // backup.db holds the job "old".
   void SetUp() override {
-    serve_once(path("before"), "old");
-    back_up(path("before/data"), path("backup.db"));
-    ASSERT_EQ(exit_, 0);
+    make_data(path("before"), "old");
+    faultline::back_up(path("before/faultline.db"), path("backup.db"));
   }
 };
 
 TEST_F(Restore, MakesTheFolderAndAFileForItsOwnerAlone) {
   fs::permissions(path("backup.db"), fs::perms::all);
   const std::string backup = read_file(path("backup.db"));
-  fs::create_directories(path("new"));
-  EXPECT_THAT(restore(path("backup.db"), path("new/data")), HasSubstr("faultline.db: 1 jobs, "));
+  EXPECT_THAT(restore(path("backup.db"), path("new")), HasSubstr("faultline.db: 1 jobs, "));
   EXPECT_EQ(exit_, 0);
-  EXPECT_EQ(fs::status(path("new/data/faultline.db")).permissions(),
+  EXPECT_EQ(fs::status(path("new/faultline.db")).permissions(),
             fs::perms::owner_read | fs::perms::owner_write);
-  EXPECT_EQ(files_of(path("new/data")).size(), 1U) << "nothing is left of the restoring";
+  EXPECT_EQ(files_of(path("new")).size(), 1U) << "nothing is left of the restoring";
   EXPECT_EQ(jobs_in(path("new")), "old ");
   EXPECT_EQ(read_file(path("backup.db")), backup);
   for (const char* part : {"-wal", "-shm"}) EXPECT_FALSE(fs::exists(path("backup.db") + part));
@@ -254,50 +267,49 @@ TEST_F(Restore, RefusesTheFolderOfAServerThatRuns) {
 }
 
 TEST_F(Restore, ReplacesADatabaseOnlyIfToldToAndKeepsItWhole) {
-  serve_once(path("now"), "new", SIGKILL);  // what it stored is in its log
-  ASSERT_GT(fs::file_size(path("now/data/faultline.db-wal")), 0U);
-  const auto before = files_of(path("now/data"));
-  EXPECT_THAT(restore(path("backup.db"), path("now/data")),
+  make_data_of_killed(path("now"), "new");
+  ASSERT_GT(fs::file_size(path("now/faultline.db-wal")), 0U);
+  const auto before = files_of(path("now"));
+  EXPECT_THAT(restore(path("backup.db"), path("now")),
               HasSubstr("already exists; with --replace it is put aside"));
   EXPECT_EQ(exit_, 2);
-  EXPECT_EQ(files_of(path("now/data")), before);
+  EXPECT_EQ(files_of(path("now")), before);
 
-  EXPECT_THAT(restore(path("backup.db"), path("now/data"), "--replace"),
-              HasSubstr("now/data/faultline.db.replaced-1: the database that was there"));
+  EXPECT_THAT(restore(path("backup.db"), path("now"), "--replace"),
+              HasSubstr("now/faultline.db.replaced-1: the database that was there"));
   EXPECT_EQ(exit_, 0);
   EXPECT_EQ(jobs_in(path("now")), "old ");
-  EXPECT_THAT(restore(path("now/data/faultline.db.replaced-1"), path("now/data"), "--replace"),
+  EXPECT_THAT(restore(path("now/faultline.db.replaced-1"), path("now"), "--replace"),
               HasSubstr("replaced-2"));
   EXPECT_EQ(jobs_in(path("now")), "new ") << "and back, with its log";
 }
 
 // SQLite would take it for a part of the restored database.
 TEST_F(Restore, TakesALogThatLiesThereAloneForADatabase) {
-  serve_once(path("now"), "new", SIGKILL);
-  fs::remove(path("now/data/faultline.db"));
-  restore(path("backup.db"), path("now/data"));
+  make_data_of_killed(path("now"), "new");
+  fs::remove(path("now/faultline.db"));
+  restore(path("backup.db"), path("now"));
   EXPECT_EQ(exit_, 2);
-  restore(path("backup.db"), path("now/data"), "--replace");
+  restore(path("backup.db"), path("now"), "--replace");
   EXPECT_EQ(exit_, 0);
   EXPECT_EQ(jobs_in(path("now")), "old ");
 }
 
 TEST_F(Restore, TellsOfASnapshotWhoseLogIsDamaged) {
-  serve_once(path("now"), "new", SIGKILL);
-  std::string log = read_file(path("now/data/faultline.db-wal"));
+  make_data_of_killed(path("now"), "new");
+  std::string log = read_file(path("now/faultline.db-wal"));
   log[log.size() * 2 / 3] ^= 1;
-  workshop_.write("now/data/faultline.db-wal", log);
-  fs::create_directories(path("then"));
+  workshop_.write("now/faultline.db-wal", log);
   EXPECT_THAT(
-      restore(path("now/data/faultline.db"), path("then/data")),
+      restore(path("now/faultline.db"), path("then")),
       HasSubstr("faultline.db-wal: is damaged: transactions after its first invalid frame"));
 }
 
 TEST_F(Restore, RefusesWhatIsNoSoundBackupAndLeavesTheFolderAsItWas) {
   const std::string sound = read_file(path("backup.db"));
   ASSERT_GT(sound.size(), 10U * 4096);
-  serve_once(path("now"), "new");
-  const auto before = files_of(path("now/data"));
+  make_data(path("now"), "new");
+  const auto before = files_of(path("now"));
   struct Row {
     const char* about;
     std::string bytes;
@@ -308,13 +320,13 @@ TEST_F(Restore, RefusesWhatIsNoSoundBackupAndLeavesTheFolderAsItWas) {
       {"an empty file", "", "is not a Faultline database"},
       {"cut off", sound.substr(0, sound.size() - 4096), "is malformed"},
   };
-  for (std::size_t page = 1; page < sound.size() / 4096; page += 3) {
+  for (std::size_t page = 1; page < sound.size() / 4096; page += 5) {
     rows.push_back({"a damaged page", sound, "is damaged"});
     rows.back().bytes[page * 4096 + 1000] ^= 1;
   }
   for (const Row& row : rows) {
     workshop_.write("bad.db", row.bytes);
-    const std::string said = restore(path("bad.db"), path("now/data"), "--replace");
+    const std::string said = restore(path("bad.db"), path("now"), "--replace");
     EXPECT_EQ(exit_, 2) << row.about;
     EXPECT_THAT(said, testing::StartsWith("faultline: " + path("bad.db") + ": ")) << row.about;
     EXPECT_THAT(said, HasSubstr(row.error)) << row.about;
@@ -322,9 +334,9 @@ TEST_F(Restore, RefusesWhatIsNoSoundBackupAndLeavesTheFolderAsItWas) {
   workshop_.write("bad.db", sound);
   Database(path("bad.db"), Database::Access::read_write)
       .execute(fmt::format("PRAGMA user_version = {}", migrations().size() + 1));
-  EXPECT_THAT(restore(path("bad.db"), path("now/data"), "--replace"),
+  EXPECT_THAT(restore(path("bad.db"), path("now"), "--replace"),
               HasSubstr("bad.db: was written by a newer Faultline"));
-  EXPECT_EQ(files_of(path("now/data")), before);
+  EXPECT_EQ(files_of(path("now")), before);
 }
 
 }  // namespace
