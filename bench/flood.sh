@@ -133,6 +133,8 @@ done
 printf '| answers to another peer beside 5,000 stalled uploads | %s of 100 |\n' "$answered"
 stop "$others"; wait "$others" 2>/dev/null || true
 others=
+printf '| the longest that a thread of sockets was held, in all of this | %s s |\n' \
+  "$(curl -sf "$url/metrics" | awk '$1 == "faultline_io_longest_seconds" { print $2 }')"
 stop_server
 start_server
 printf '| ready after a restart with all of it | %s s |\n' "$ready"

@@ -78,7 +78,8 @@ void Turns::end(Turn& turn) {
     --may_begin;
     try {
       other.wakeup_->signal();
-    } catch (const std::bad_alloc&) {  // it looks by itself
+    } catch (const std::bad_alloc&) {
+      continue;  // it looks by itself
     }
   }
   if (--turn.job_->second.users == 0) jobs_.erase(turn.job_);

@@ -114,15 +114,16 @@ void ReadingMarks::watch() {
   }
 }
 
-// If the disk refuses or memory lacks, nothing is marked.
 void ReadingMarks::write() const noexcept {
   try {
     replace_file();
   } catch (const std::exception&) {
+    return;  // no memory: nothing is marked
   }
 }
 
-// Another file takes the place of the old one, so that there is never a half of one.
+// Another file takes the place of the old one, so that there is never a half of one. If the disk
+// refuses, nothing is marked.
 void ReadingMarks::replace_file() const {
   std::string text;
   const auto add = [&](std::string_view word, const std::string& job) {
