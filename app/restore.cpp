@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <system_error>
 
 #include "app/commands.h"
 
@@ -23,6 +24,9 @@ struct RestoreOptions {
 
 void tell(const RestoreOptions& options, const std::filesystem::path& database) {
   const RestoreTold told = restore(options.backup, database, options.replace);
+  // They tell of which jobs of the other database a server died.
+  std::error_code ignored;
+  std::filesystem::remove(std::filesystem::path(options.data) / kReadingMarks, ignored);
   fmt::print(stderr, "{}: {} jobs, {:.1f} MiB, as in {}\n", database.string(), told.copy.jobs,
              static_cast<double>(told.copy.bytes) / (1 << 20), options.backup);
   if (told.log_is_cut)

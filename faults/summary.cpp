@@ -22,13 +22,13 @@ std::string on_one_line(std::string reason) {
 }  // namespace
 
 std::string summary_head() {
-  return fmt::format("{:<12}{:>8}{:>9}{:>14}{:>9}{:>12}{:>9}{:>10}{:>9}\n", "kind", "rounds",
+  return fmt::format("{:<16}{:>8}{:>9}{:>14}{:>9}{:>12}{:>9}{:>10}{:>9}\n", "kind", "rounds",
                      "missed", "acknowledged", "refused", "unanswered", "checks", "failures",
                      "seconds");
 }
 
 std::string summary_row(std::string_view kind, const Tally& tally, double seconds) {
-  std::string row = fmt::format("{:<12}{:>8}{:>9}{:>14}{:>9}{:>12}{:>9}{:>10}{:>9.1f}", kind,
+  std::string row = fmt::format("{:<16}{:>8}{:>9}{:>14}{:>9}{:>12}{:>9}{:>10}{:>9.1f}", kind,
                                 tally.rounds, tally.missed, tally.acknowledged, tally.refused,
                                 tally.unanswered, tally.checks, tally.failures.size(), seconds);
   if (tally.impossible > 0)

@@ -44,6 +44,7 @@ void check_counts(const Batch& batch) {
                          });
     need(is_name && count <= lines, "has a dialect that no reader has");
   }
+  need(batch.left_out == 0, "says what the limits of a job left out, which only the server knows");
   for (const auto& [name, count] : batch.subsystems) {
     bool is_known = false;
     for (std::size_t i = 0; i < kNcclSubsystems && !is_known; ++i)

@@ -217,7 +217,7 @@ make_older() {
   } >"$scratch/older.sql"
   rm -f "$scratch"/older.db*
   as_root sqlite3 -bail "$scratch/older.db" ".read $scratch/older.sql" >/dev/null
-  as_root rm -f "$folder"/faultline.db*
+  as_root rm -f "$folder"/faultline.db "$folder"/faultline.db-wal "$folder"/faultline.db-shm
   as_root install -m 0600 -o "${user%:*}" -g "${user#*:}" "$scratch/older.db" "$folder/faultline.db"
 }
 

@@ -444,7 +444,8 @@ std::optional<StreamPiece> FollowedLog::take(std::size_t most, bool hurry) {
     LogPart& front = parts_.front();
     // The first bytes of a file are taken at once: without them it cannot be known again.
     const bool may_wait = front.is_begun() && parts_.size() == 1 && !hurry;
-    if (may_wait && front.available() < kWorthTaking && !pace_.has_waited(now))
+    if (may_wait && front.available() < kWorthTaking &&
+        !pace_.has_waited(now, system_seconds() - front.changed_at()))
       return std::nullopt;
     StreamPiece piece{front.position(), {}};
     if (torn_) piece.bytes = "\n";

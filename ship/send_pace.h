@@ -13,7 +13,11 @@ class SendPace {
   static constexpr std::chrono::milliseconds kLeast{1000};
   static constexpr std::chrono::milliseconds kMost{3000};
 
-  bool has_waited(Clock::time_point now) const { return now - taken_at_ >= wait_; }
+  // quiet: seconds since the log last changed. It may be truncated next, so nothing waits longer.
+  bool has_waited(Clock::time_point now, double quiet = 0) const {
+    const auto waited = now - taken_at_;
+    return waited >= wait_ || (waited >= kLeast && quiet >= 1);
+  }
 
   // Bytes are taken now. A log that goes on growing waits longer each time; after a silence, its
   // first lines are sent soon: they tell what ended it.

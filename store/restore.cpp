@@ -22,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // SQLite takes a log or journal for part of any database that has the name before it.
-constexpr const char* kParts[] = {"", "-wal", "-journal"};
+constexpr const char* kParts[] = {"-wal", "-journal", ""};
 
 fs::path part_of(const fs::path& database, const char* part) { return database.string() + part; }
 
@@ -81,21 +81,37 @@ CopyTold check_copy(const UnfinishedCopy& copy, const fs::path& backup) try {
 void give_to_owner_of(const fs::path& folder, const fs::path& file) {
   struct stat found{};
   if (::geteuid() != 0) return;
-  if (::stat(folder.c_str(), &found) != 0 || ::chown(file.c_str(), found.st_uid, found.st_gid) != 0)
+  // lchown: whoever owns the folder could have put a link in the file's place.
+  if (::stat(folder.c_str(), &found) != 0 ||
+      ::lchown(file.c_str(), found.st_uid, found.st_gid) != 0)
     throw StoreError(fmt::format("{}: cannot be given to the owner of its folder: {}",
                                  file.string(), std::strerror(errno)));
 }
 
-// Renames a database with all its parts; returns its new path.
-fs::path put_aside(const fs::path& database) {
+fs::path free_name_beside(const fs::path& database) {
   fs::path aside;
   for (int number = 1; aside.empty() || is_anything_of(aside); ++number)
     aside = fmt::format("{}.replaced-{}", database.string(), number);
-  for (const char* part : kParts)
-    if (fs::exists(fs::symlink_status(part_of(database, part))))
-      fs::rename(part_of(database, part), part_of(aside, part));
-  fs::remove(part_of(database, "-shm"));
   return aside;
+}
+
+// The parts go first: left behind, they would be taken for parts of the copy.
+void rename_all(const fs::path& from, const fs::path& to) {
+  for (const char* part : kParts)
+    if (fs::exists(fs::symlink_status(part_of(from, part))))
+      fs::rename(part_of(from, part), part_of(to, part));
+  fs::remove(part_of(from, "-shm"));
+}
+
+// Puts the copy in the place of what is there, which gets the other name.
+void exchange(const UnfinishedCopy& copy, const fs::path& database, const fs::path& aside) {
+  rename_all(database, aside);
+  try {
+    copy.finish();
+  } catch (...) {
+    if (!is_anything_of(database)) rename_all(aside, database);
+    throw;
+  }
 }
 
 }  // namespace
@@ -119,8 +135,11 @@ RestoreTold restore(const fs::path& backup, const fs::path& database, bool repla
   told.log_is_cut = is_more_behind_the_end_of_log(copy.path());
   told.copy = check_copy(copy, backup);
   give_to_owner_of(fs::absolute(database).parent_path(), copy.path());
-  if (is_there) told.put_aside = put_aside(database);
-  copy.finish();
+  copy.sync();  // while the old database is still in its place
+  if (is_there)
+    exchange(copy, database, told.put_aside = free_name_beside(database));
+  else
+    copy.finish();
   return told;
 }
 

@@ -58,8 +58,10 @@ CopyTold UnfinishedCopy::check(Database& copy, const fs::path& original) const {
   return told;
 }
 
+void UnfinishedCopy::sync() const { sync_to_disk(path_); }
+
 void UnfinishedCopy::finish() const {
-  sync_to_disk(path_);
+  sync();
   if (::renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, name_.c_str(), RENAME_NOREPLACE) != 0)
     throw StoreError(
         fmt::format("{}: the copy cannot get this name: {}", name_.string(), std::strerror(errno)));

@@ -29,7 +29,10 @@ class UnfinishedCopy {
   // which says that `original` is damaged.
   CopyTold check(Database& copy, const std::filesystem::path& original) const;
 
-  // Waits until the copy is on the disk, and gives it its name. Does not replace a file that
+  // Waits until the copy is on the disk.
+  void sync() const;
+
+  // The same, and gives it its name. Does not replace a file that
   // somebody made meanwhile.
   void finish() const;
 

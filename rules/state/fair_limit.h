@@ -30,7 +30,8 @@ class FairLimit {
   std::unordered_map<std::uint64_t, std::size_t> shares_;  // what each kind has of the second half
 };
 
-// The first words of a text tell its kind: a flood of one form varies later in the line.
+// The first words of a text tell its kind, without those that have digits: names and numbers vary
+// in a flood of one form.
 std::uint64_t kind_of_text(std::string_view text);
 
 }  // namespace faultline

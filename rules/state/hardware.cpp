@@ -17,7 +17,7 @@ constexpr std::size_t kMostDetails = 4;
 constexpr std::size_t kMostLinks = 64;
 // Limits, because a hostile log could name any number.
 constexpr std::size_t kMostGpus = 4096;
-constexpr std::size_t kMostParts = 16384;
+constexpr std::size_t kMostParts = 32768;
 constexpr std::size_t kMostLossySources = 4096;
 // of a part within a boot; later bursts count as the last
 constexpr std::uint64_t kMostBursts = 64;

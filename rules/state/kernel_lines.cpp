@@ -177,11 +177,13 @@ void KernelLines::say(std::size_t which, const Remark& remark, LineRef line) {
   auto [known, is_new] = memory.texts.try_emplace({log.boot, key_of(remark)}, log.texts.size());
   if (is_new) {
     const std::uint64_t kind = kind_of_text(known->first.second);
-    if (!memory.limit.admit(kind) || !limit_.admit(kind)) {
+    if (!memory.limit.allows(kind) || !limit_.allows(kind)) {
       memory.texts.erase(known);
       ++left_out_;
       return;
     }
+    memory.limit.add(kind);
+    limit_.add(kind);
     KernelText& fresh = log.texts.emplace_back();
     fresh.remark = remark;
     fresh.boot = log.boot;

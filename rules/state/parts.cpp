@@ -8,7 +8,7 @@
 namespace faultline {
 namespace {
 
-constexpr std::size_t kMostSeries = 2'000'000;
+constexpr std::size_t kMostSeries = 4'000'000;
 constexpr std::size_t kMostValues = 1024;  // of one record
 constexpr std::size_t kMostNames = 32;
 constexpr std::size_t kMostSamples = 6;
@@ -103,10 +103,16 @@ PartRecord* Parts::record_of(std::uint32_t source, const std::string& host,
 void Parts::add(PartRecord& record, const NamedValue& value,
                 const std::shared_ptr<const LineRef>& line) {
   const Word name = words_.learn(value.name);
-  if (name == kNoWord) return;
+  if (name == kNoWord) {
+    ++values_left_out_;
+    return;
+  }
   auto series = std::ranges::find(record.values, name, &PartSeries::name);
   if (series == record.values.end()) {
-    if (record.values.size() >= kMostValues || series_ >= kMostSeries) return;
+    if (record.values.size() >= kMostValues || series_ >= kMostSeries) {
+      ++values_left_out_;
+      return;
+    }
     ++series_;
     record.values.push_back({.name = name, .samples = {}});
     series = record.values.end() - 1;

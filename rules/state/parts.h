@@ -62,7 +62,9 @@ class Parts {
 
   // nullptr: the record has no such quantity.
   const PartSeries* find(const PartRecord& record, std::string_view name) const;
-  std::uint64_t left_out() const { return limit_.left_out(); }  // reports over the limit
+  std::uint64_t left_out() const {
+    return limit_.left_out() + values_left_out_;
+  }  // reports over the limit
 
  private:
   // Ports and GPUs of a large cluster, by several tools.
@@ -77,6 +79,7 @@ class Parts {
   Records records_;
   FairLimit limit_{kMostRecords};
   std::size_t series_ = 0;
+  std::uint64_t values_left_out_ = 0;
 };
 
 }  // namespace faultline

@@ -149,10 +149,12 @@ void Remarks::say(std::size_t which, const Speaker& speaker, const Remark& remar
   if (found == known.by_text.end()) {
     if (!warns && known.not_warnings == kMostNotWarnings) return;
     const std::uint64_t kind = kind_of_text(key);
-    if (!known.limit.admit(kind) || !limit_.admit(kind)) {
+    if (!known.limit.allows(kind) || !limit_.allows(kind)) {
       ++left_out_;
       return;
     }
+    known.limit.add(kind);
+    limit_.add(kind);
     if (!warns) ++known.not_warnings;
     known.by_text.emplace(std::move(key), process.said.size());
     if (warns) known.last_warning = process.said.size();

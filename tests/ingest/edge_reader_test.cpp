@@ -243,6 +243,7 @@ TEST_F(HostileBlock, IsRefusedWhateverIsWrongWithIt) {
          for (int i = 0; i < 1000; ++i) b.batch.dialects["d" + std::to_string(i)] = 1;
        }},
       {"a subsystem that NCCL does not have", [](ReadBlock& b) { b.batch.subsystems["NONE"] = 1; }},
+      {"events that a limit left out", [](ReadBlock& b) { b.batch.left_out = 1; }},
       {"a memory of ten megabytes", [](ReadBlock& b) { b.after.carry.resize(10 << 20, 'x'); }},
       {"the memory of a report",
        [](ReadBlock& b) { b.after.carry = "\x08" + std::string(8, '\0') + "any"; }},

@@ -36,6 +36,16 @@ TEST(SendPace, ALogThatAlwaysGrowsIsSentEveryThreeSeconds) {
   EXPECT_EQ(pieces_within(pace, now, seconds(60)), 20);
 }
 
+TEST(SendPace, ALogThatRestsWaitsNoLonger) {
+  SendPace pace;
+  auto now = kStart;
+  pieces_within(pace, now, seconds(60));
+  pace.take(now);
+  now += milliseconds(1500);
+  EXPECT_FALSE(pace.has_waited(now, 0.5));
+  EXPECT_TRUE(pace.has_waited(now, 1.2));
+}
+
 TEST(SendPace, WhatComesAfterASilenceIsSentAtOnce) {
   SendPace pace;
   auto now = kStart;
