@@ -18,6 +18,7 @@
 #include <optional>
 #include <set>
 #include <stdexcept>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -105,7 +106,12 @@ class Server::Impl {
     std::thread starting([this] { start_jobs(); });
     std::vector<std::thread> threads;
     const unsigned wanted = std::max(2U, std::thread::hardware_concurrency());
-    for (unsigned i = 1; i < wanted; ++i) threads.emplace_back([this] { run_handlers(); });
+    try {
+      for (unsigned i = 1; i < wanted; ++i) threads.emplace_back([this] { run_handlers(); });
+    } catch (const std::system_error& refused) {
+      say(LogLevel::warning, "few-threads", "fewer threads than processors serve connections",
+          {{"threads", threads.size() + 1}, {"why", refused.what()}});
+    }
     run_handlers();
     for (std::thread& thread : threads) thread.join();
     starting.join();

@@ -91,11 +91,15 @@ void FoldedJob::fold_what_waits(std::unique_lock<std::shared_mutex> lock) {
 
 // Every reader calls this when it gives the state back, so that nothing is left waiting.
 void FoldedJob::fold_queued() {
-  while (something_waits()) {
-    std::unique_lock lock(mutex_, std::try_to_lock);
-    if (!lock) return;
-    fold_what_waits(std::move(lock));
-  }
+  while (fold_once()) continue;
+}
+
+bool FoldedJob::fold_once() {
+  if (!something_waits()) return false;
+  std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock) return false;  // who has the state folds
+  fold_what_waits(std::move(lock));
+  return something_waits();
 }
 
 FoldedJob::Reading::Reading(FoldedJob& job) : job_(job) {

@@ -52,6 +52,8 @@ class FoldedJob {
   bool queue(std::shared_ptr<const Commit> commit, Done done);
   // Does nothing if the state is in use: the one who uses it folds afterwards.
   void fold_queued();
+  // Folds what waits now; returns whether more has come since.
+  bool fold_once();
   void fold(std::shared_ptr<const Commit> commit, Done done) {
     queue(std::move(commit), std::move(done));
     fold_queued();

@@ -146,7 +146,7 @@ void LiveJobs::reconcile_open() {
   for (std::shared_ptr<Job>& held : jobs) {
     const std::shared_ptr<Job> job = std::move(held);
     if (is_to_be_read_anew(*job) || may_rest(*job)) to_rest.push_back(job->name);
-    if (!is_to_be_judged_by_time(*job)) continue;
+    if (!is_to_be_judged_by_time(*job) || marks_.is_suspected(job->name)) continue;
     steps.run([&] {
       try {
         wake(*job);

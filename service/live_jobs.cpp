@@ -48,6 +48,7 @@ void LiveJobs::start(const std::atomic<bool>& stop) {
     for (const StoredJob& job : stored) jobs_.emplace(job.name, std::make_shared<Job>(job.name));
     stop_ = &stop;
   }
+  marks_.read_others_first();
   ready_ = true;
   say(LogLevel::info, "ready", "ready for requests", {{"jobs", fmt::to_string(stored.size())}});
   store_.finish_deleting();
@@ -56,9 +57,11 @@ void LiveJobs::start(const std::atomic<bool>& stop) {
   std::ranges::stable_partition(
       stored, [&](const StoredJob& job) { return !marks_.is_suspected(job.name); });
   for (const StoredJob& job : stored) {
-    if (stop) return;
+    if (stop) break;
+    if (marks_.is_suspected(job.name)) marks_.others_are_read();
     judge_at_start(job.name);
   }
+  marks_.others_are_read();
 }
 
 void LiveJobs::wake(Job& job) {
@@ -112,6 +115,8 @@ void LiveJobs::wake(Job& job) {
     if (may_be_better)
       job.read_anew_at =
           now + std::max<SteadyTime::duration>(kReadAnewAfter, (now - begun) * kOneIn);
+    else
+      marks_.acquit(job.name);
   }
   job.asked_at = steady_now();
   job.is_read = true;
@@ -149,6 +154,8 @@ std::optional<std::string> LiveJobs::set_aside(std::string_view name) {
 std::optional<LiveJobs::SetAside> LiveJobs::known_as_set_aside(std::string_view name) const {
   const std::shared_ptr<Job> job = known(name);
   if (!job) return std::nullopt;
+  if (marks_.waits_for_others(name))
+    return SetAside{"the server may have died of it, so it reads the other jobs first", true};
   const std::lock_guard lock(job->set_aside_mutex);
   if (job->set_aside.empty()) return std::nullopt;
   return SetAside{job->set_aside, job->is_set_aside_for_now};
@@ -357,7 +364,14 @@ void LiveJobs::fold(const std::shared_ptr<Job>& job, const std::shared_ptr<const
   if (is_alone && saved->batch.events.size() <= kEventsFoldedAtOnce)
     job->folded->fold_queued();
   else
-    boost::asio::post(folding_.get_executor(), [job] { job->folded->fold_queued(); });
+    fold_later(job);
+}
+
+// Jobs take turns: one that always has more lets the others go first.
+void LiveJobs::fold_later(const std::shared_ptr<Job>& job) {
+  boost::asio::post(folding_.get_executor(), [this, job] {
+    if (job->folded->fold_once()) fold_later(job);
+  });
 }
 
 void LiveJobs::set_aside_for(Job& job, const std::string& source,

@@ -207,6 +207,7 @@ class LiveJobs {
   std::shared_ptr<const Sketch> sketch_of(const Job& job) const;
   void fold(const std::shared_ptr<Job>& job, const std::shared_ptr<const Commit>& saved,
             std::function<void(std::exception_ptr)> done);
+  void fold_later(const std::shared_ptr<Job>& job);
   std::shared_ptr<const Diagnosis> diagnose_now(Job& job);
   void judge_at_start(const std::string& job);
   static void set_aside(Job& job, std::string why, bool for_now = false);

@@ -5,12 +5,18 @@
 #include <stdexcept>
 #include <system_error>
 
+#include "service/crash_note.h"
+
 namespace faultline {
 
 Pool::Pool(std::size_t threads)
     : context_(static_cast<int>(threads)), work_(context_.get_executor()) {
   try {
-    for (std::size_t i = 0; i < threads; ++i) threads_.emplace_back([this] { context_.run(); });
+    for (std::size_t i = 0; i < threads; ++i)
+      threads_.emplace_back([this] {
+        crash_note(nullptr);  // a crash of this thread is noted, too
+        context_.run();
+      });
   } catch (const std::system_error& refused) {
     context_.stop();
     throw std::runtime_error(

@@ -21,10 +21,19 @@ constexpr std::string_view kReading = "reading ";
 constexpr std::string_view kCrashed = "crashed ";
 constexpr std::string_view kSuspected = "suspected ";
 constexpr std::string_view kSetAside = "set-aside ";
+constexpr std::string_view kBoot = "boot ";  // of the machine, instead of a job
 
 // The job, if the line begins with this word.
 std::optional<std::string> job_behind(std::string_view word, const std::string& line) {
   return line.starts_with(word) ? std::optional(line.substr(word.size())) : std::nullopt;
+}
+
+// Empty if the system does not say it.
+std::string boot_of_machine() {
+  std::ifstream file("/proc/sys/kernel/random/boot_id");
+  std::string id;
+  std::getline(file, id);
+  return id;
 }
 
 }  // namespace
@@ -35,6 +44,7 @@ ReadingMarks::Mark::Mark(ReadingMarks& marks, const std::string& job) : marks_(m
   std::unique_lock lock(marks_.mutex_);
   const bool alone = marks_.suspected_.contains(job);
   if (alone) {
+    marks_.ended_.wait(lock, [&] { return !marks_.others_come_first_; });
     ++marks_.wait_to_be_alone_;
     marks_.ended_.wait(lock, [&] { return marks_.reads_.empty(); });
     --marks_.wait_to_be_alone_;
@@ -61,7 +71,7 @@ ReadingMarks::Mark::~Mark() {
 }
 
 ReadingMarks::ReadingMarks(std::filesystem::path file, std::chrono::milliseconds after)
-    : file_(std::move(file)), after_(after) {
+    : file_(std::move(file)), after_(after), boot_(boot_of_machine()) {
   if (file_.empty()) return;
   learn();
   write();
@@ -80,8 +90,10 @@ ReadingMarks::~ReadingMarks() {
 void ReadingMarks::learn() {
   std::set<std::string, std::less<>> killed;
   std::optional<std::set<std::string, std::less<>>> crashed;
+  std::optional<std::string> boot;
   std::ifstream file(file_);
   for (std::string line; std::getline(file, line);) {
+    if (auto id = job_behind(kBoot, line)) boot = std::move(id);
     if (auto job = job_behind(kReading, line)) killed.insert(std::move(*job));
     if (auto job = job_behind(kSuspected, line)) suspected_.insert(std::move(*job));
     if (auto job = job_behind(kSetAside, line)) set_aside_.insert(std::move(*job));
@@ -90,6 +102,7 @@ void ReadingMarks::learn() {
       if (!job->empty()) crashed->insert(std::move(*job));
     }
   }
+  if (boot && *boot != boot_) killed.clear();
   for (const std::string& job : crashed ? *crashed : killed)
     if (suspected_.erase(job) > 0)
       set_aside_.insert(job);
@@ -138,6 +151,7 @@ void ReadingMarks::replace_file() const {
     std::filesystem::remove(file_, ignored);
     return;
   }
+  add(kBoot, boot_);
   const std::string next = file_.string() + ".next";
   const int out = ::open(next.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (out < 0) return;
@@ -154,6 +168,11 @@ bool ReadingMarks::is_suspected(std::string_view job) const {
 bool ReadingMarks::is_set_aside(std::string_view job) const {
   const std::lock_guard lock(mutex_);
   return set_aside_.contains(job);
+}
+
+bool ReadingMarks::waits_for_others(std::string_view job) const {
+  const std::lock_guard lock(mutex_);
+  return others_come_first_ && suspected_.contains(job);
 }
 
 void ReadingMarks::acquit(std::string_view job) {
@@ -174,6 +193,17 @@ bool ReadingMarks::try_again(std::string_view job) {
   suspected_.insert(set_aside_.extract(found));
   write();
   return true;
+}
+
+void ReadingMarks::read_others_first() {
+  const std::lock_guard lock(mutex_);
+  others_come_first_ = true;
+}
+
+void ReadingMarks::others_are_read() {
+  const std::lock_guard lock(mutex_);
+  others_come_first_ = false;
+  ended_.notify_all();
 }
 
 void ReadingMarks::withdraw() {

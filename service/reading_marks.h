@@ -7,7 +7,8 @@
 // the same. So a kill counts only against jobs that had been read for some time: nearly all jobs
 // are read within milliseconds, and what fills the memory takes longer.
 //
-// Nothing is synced, because what a process wrote outlives it; a power cut is no job's fault.
+// Nothing is synced, because what a process wrote outlives it. What another boot of the machine
+// left there blames nobody: a power cut is no job's fault.
 #pragma once
 
 #include <chrono>
@@ -59,10 +60,14 @@ class ReadingMarks {
 
   bool is_suspected(std::string_view job) const;  // it was being read at the last death
   bool is_set_aside(std::string_view job) const;
+  bool waits_for_others(std::string_view job) const;
   // The job was read, and nobody died; or it was deleted.
   void acquit(std::string_view job);
   // A job that is set aside may be read once more. False: it is not set aside.
   bool try_again(std::string_view job);
+  // Suspected jobs wait to be read until others_are_read().
+  void read_others_first();
+  void others_are_read();
   // The process is about to end. If it is killed from now on, no job is to blame.
   void withdraw();
 
@@ -74,6 +79,7 @@ class ReadingMarks {
 
   const std::filesystem::path file_;
   const std::chrono::milliseconds after_;
+  const std::string boot_;  // of the machine
 
   mutable std::mutex mutex_;
   std::condition_variable ended_;  // a read
@@ -81,6 +87,7 @@ class ReadingMarks {
   std::list<Read> reads_;
   std::set<std::string, std::less<>> suspected_;
   std::set<std::string, std::less<>> set_aside_;
+  bool others_come_first_ = false;
   int wait_to_be_alone_ = 0;
   bool is_watching_ = false;  // it will look at the oldest read in time
   bool is_ending_ = false;

@@ -168,7 +168,7 @@ void be_killed_reading(const std::filesystem::path& folder, const std::string& j
 TEST(Durability, AJobOfWhichTheServerDiesAtEachStartIsSetAsideAndTheOthersAreServed) {
   Workshop workshop;
   std::string log;
-  for (int i = 0; i < 6'000; ++i)
+  for (int i = 0; i < 12'000; ++i)
     log += "2026-11-22T10:00:00.000000+00:00 node-" + std::to_string(i) +
            " kernel: NVRM: Xid (PCI:0000:1b:00): 79, pid=77, GPU has fallen off the bus.\n";
   workshop.write("large", log);

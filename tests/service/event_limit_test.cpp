@@ -78,6 +78,14 @@ TEST(EventLimit, AReplayCountsTheSame) {
   for (const StoredBatch& stored : sender.stored()) again.fold(stored);
   EXPECT_EQ(told_left_out(again), told_left_out(job));
   EXPECT_GT(told_left_out(again), 0U);
+  for (const int code : {31, 48, 79, 119}) {
+    Batch live = batch_of({xid_event(code), xid_event(code)}, 1000);
+    Batch replayed = live;
+    job.limit(live);
+    again.limit(replayed);
+    EXPECT_EQ(replayed.events.size(), live.events.size()) << code;
+    EXPECT_EQ(replayed.events.empty(), code == 31 || code == 48) << code;
+  }
 }
 
 }  // namespace
