@@ -100,10 +100,11 @@ Route page_at(std::string_view pattern, std::string_view summary,
 }
 
 const std::vector<Route> kRoutes{
-    page_at("/", "The page for people: what is wrong with which job.",
-            {{"verdict", "string", "Only jobs with this verdict, or one of several: hang,failed."},
-             {"sort", "string", "activity: those that were heard last first; by default the worst."},
-             {"q", "string", "Only jobs whose name, cause or verdict has these words."}}),
+    page_at(
+        "/", "The page for people: what is wrong with which job.",
+        {{"verdict", "string", "Only jobs with this verdict, or one of several: hang,failed."},
+         {"sort", "string", "activity: those that were heard last first; by default the worst."},
+         {"q", "string", "Only jobs whose name, cause or verdict has these words."}}),
     page_at("/jobs/{job}", "The page of one job.",
             {{"attempt", "string", "An attempt of a restarted job; by default the latest."}}),
     page_at("/findings", "The page of findings.",

@@ -24,7 +24,7 @@ struct Services {
   std::string default_job;  // for requests that name no job; empty: they must name one
   bool asks_for_tokens = false;
   std::string version;
-  std::filesystem::path data;    // the folder that the store lies in
+  std::filesystem::path data;  // the folder that the store lies in
   Timestamp started = utc_now();
 };
 

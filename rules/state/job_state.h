@@ -111,7 +111,7 @@ class JobState {
   Torch torch_;
   UnreadLines unread_lines_;
   std::uint64_t events_left_out_ = 0;  // that came in no batch
-  std::size_t least_sources_ = 0;  // to which the packed calls refer
+  std::size_t least_sources_ = 0;      // to which the packed calls refer
   std::optional<Timestamp> last_activity_;
   std::optional<Timestamp> last_told_;
 };
