@@ -136,10 +136,12 @@ RestoreTold restore(const fs::path& backup, const fs::path& database, bool repla
   told.copy = check_copy(copy, backup);
   give_to_owner_of(fs::absolute(database).parent_path(), copy.path());
   copy.sync();  // while the old database is still in its place
-  if (is_there)
-    exchange(copy, database, told.put_aside = free_name_beside(database));
-  else
+  if (is_there) {
+    told.put_aside = free_name_beside(database);
+    exchange(copy, database, told.put_aside);
+  } else {
     copy.finish();
+  }
   return told;
 }
 
