@@ -112,16 +112,23 @@ TEST_F(Deaths, ByAKillSayNothingOfAJobThatWasBeingReadForAMoment) {
 }
 
 TEST_F(Deaths, ByACrashBlameTheJobOfTheThreadThatCrashed) {
-  const std::vector<std::function<void()>> crashes{[] { std::abort(); }, [] { raise(SIGSEGV); }};
-  for (const auto& crash : crashes)
-    die(kNever, [&](ReadingMarks& marks) {
-      std::thread beside([&] {
-        const Mark mark(marks, "beside");
-        pause();
-      });
-      const Mark mark(marks, "a");
-      crash();
+  die(kNever, [](ReadingMarks& marks) {
+    std::atomic<bool> is_marked = false;
+    std::thread beside([&] {
+      const Mark mark(marks, "beside");
+      is_marked = true;
+      pause();
     });
+    eventually([&] { return is_marked.load(); });
+    const Mark mark(marks, "a");
+    std::abort();
+  });
+  EXPECT_TRUE(ReadingMarks(file).is_suspected("a"));
+  // It is read alone now.
+  die(kNever, [](ReadingMarks& marks) {
+    const Mark mark(marks, "a");
+    raise(SIGSEGV);
+  });
   const ReadingMarks marks(file);
   EXPECT_TRUE(marks.is_set_aside("a"));
   EXPECT_FALSE(marks.is_suspected("beside"));
