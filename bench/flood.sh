@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # bench/flood.sh BUILD [--lines N]: measures what a hostile sender costs. First diagnoses each kind of flood
-# alone; then sends floods to a server and measures how long its other jobs wait. It exits with 1 if slow clients
-# take more than a fifth of the answers from others; everything else it only measures.
+# alone; then sends floods to a server and measures how long its other jobs wait, also after a restart with little
+# memory. It exits with 1 if something takes more than its limit, and says what.
 set -euo pipefail
 
 build=$(readlink -f "${1:?usage: bench/flood.sh BUILD [--lines N]}")
@@ -19,12 +19,25 @@ readonly ASKING=5       # seconds for which clients ask together
 readonly TURNS=4
 readonly LEAST_BESIDE=80  # per cent of the answers, beside 500 slow clients
 
+# The limits are for 100,000 lines on two cores.
+readonly MOST_SECONDS=2 MOST_MB=300 MOST_SECONDS_OF_TENTH=1   # to diagnose a flood
+readonly LARGER=(warning-hosts ranks)                         # kinds that may take more memory
+readonly MOST_ANSWER_P99=100 MOST_POST=50                     # ms, of other jobs
+readonly MOST_HEALTH_P99=50                                   # ms
+readonly MOST_SECONDS_OF_NEWLINES=1
+readonly LITTLE_MEMORY=1048576                                # KB of address space
+readonly MOST_SECONDS_TO_READY=5
+
 work=$(mktemp -d "$build/flood.XXXXXX")
 server=
 others=
 stop() { [[ -z $1 ]] || kill "$1" 2>/dev/null || true; }
 trap 'stop "$others"; stop "$server"; rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
+
+over=()
+# at_most WHAT MEASURED LIMIT
+at_most() { awk -v is="$2" -v most="$3" 'BEGIN { exit is > most }' || over+=("$1: $2, at most $3"); }
 
 seconds_since() { awk -v from="$1" -v to="$EPOCHREALTIME" 'BEGIN { printf "%.2f", to - from }'; }
 ms() { awk '{ v[NR] = $1 * 1000 } END { n = asort_(v); }
@@ -41,9 +54,12 @@ latency() {
   done | ms >"$work/latency"
   printf '| %s | %s |\n' "$name" "$(<"$work/latency")"
 }
+p99() { cut -d ' ' -f 3 "$work/latency"; }      # of the last latency
+longest() { cut -d ' ' -f 5 "$work/latency"; }
 
 start_server() {
   local begin=$EPOCHREALTIME
+  : >"$work/messages"   # where another server may have said where it listens
   "$build/faultline" serve --listen 127.0.0.1:0 --data "$work/data" "$@" 2>"$work/messages" &
   server=$!
   until url=$(sed -n 's/.*msg="listening on \([^"]*\)".*/\1/p' "$work/messages") && [[ -n $url ]]; do sleep 0.02; done
@@ -67,7 +83,12 @@ for kind in "${KINDS[@]}"; do
   begin=$EPOCHREALTIME
   /usr/bin/time --quiet --format %M --output "$work/peak" \
     "$build/faultline" diagnose "$work/$kind" >/dev/null 2>&1 || true
-  printf '| %s | %s | %d | %s |\n' "$kind" "$(seconds_since "$begin")" $(($(<"$work/peak") / 1024)) "$tenth"
+  took=$(seconds_since "$begin")
+  peak=$(($(<"$work/peak") / 1024))
+  printf '| %s | %s | %d | %s |\n' "$kind" "$took" "$peak" "$tenth"
+  at_most "seconds for $kind" "$took" "$MOST_SECONDS"
+  [[ " ${LARGER[*]} " == *" $kind "* ]] || at_most "MB for $kind" "$peak" "$MOST_MB"
+  at_most "seconds for a tenth of $kind" "$tenth" "$MOST_SECONDS_OF_TENTH"
 done
 
 start_server --stall-after 0s
@@ -78,33 +99,42 @@ printf '\nA server with one small job; ms of %s requests, median / 99 %% / longe
 printf '| asked | ms |\n|---|--:|\n'
 latency 'its diagnosis, alone' "$url/api/v1/jobs/good/diagnosis"
 latency 'a post to it, alone' --data-binary "@$work/small" "$url/api/v1/ingest?job=good&source=small"
-for kind in xids warning-hosts tracebacks hosts ranks; do post "$work/$kind" "flood-$kind"; done
-(while :; do for kind in xids warning-hosts tracebacks hosts ranks; do
-  post "$work/small" "flood-$kind"; curl -s -o /dev/null "$url/api/v1/jobs/flood-$kind/diagnosis"
-done; done) &
-others=$!
-latency 'its diagnosis, while five floods are diagnosed' "$url/api/v1/jobs/good/diagnosis"
-latency 'a post to it, while five floods are diagnosed' --data-binary "@$work/small" \
-  "$url/api/v1/ingest?job=good&source=small"
-stop "$others"; wait "$others" 2>/dev/null || true
-others=
+readonly FLOODS=(xids warning-hosts tracebacks hosts ranks)
+for kind in "${FLOODS[@]}"; do post "$work/$kind" "flood-$kind"; done
+# What the small job waits while the floods grow and are diagnosed. $1: when.
+beside_floods() {
+  (while :; do for kind in "${FLOODS[@]}"; do
+    post "$work/small" "flood-$kind"; curl -s -o /dev/null "$url/api/v1/jobs/flood-$kind/diagnosis"
+  done; done) &
+  others=$!
+  latency "its diagnosis, while five floods are diagnosed$1" "$url/api/v1/jobs/good/diagnosis"
+  at_most "ms of answers beside floods$1" "$(p99)" "$MOST_ANSWER_P99"
+  latency "a post to it, while five floods are diagnosed$1" --data-binary "@$work/small" \
+    "$url/api/v1/ingest?job=good&source=small"
+  at_most "ms of the longest post beside floods$1" "$(longest)" "$MOST_POST"
+  stop "$others"; wait "$others" 2>/dev/null || true
+  others=
+}
+beside_floods ''
 
 head -c 100000000 /dev/zero | tr '\0' '\n' >"$work/newlines"
 begin=$EPOCHREALTIME
 post "$work/newlines" newlines
-printf '| 100 MB of newlines | %s s |\n' "$(seconds_since "$begin")"
+took=$(seconds_since "$begin")
+printf '| 100 MB of newlines | %s s |\n' "$took"
+at_most 'seconds for 100 MB of newlines' "$took" "$MOST_SECONDS_OF_NEWLINES"
 (while :; do
   for i in {1..16}; do post "$work/$([[ $((i % 2)) == 0 ]] && echo newlines || echo tracebacks)" "hostile-$i" & done
   wait
 done) &
 others=$!
 latency '/healthz, under 16 hostile uploads' "$url/healthz"
+at_most 'ms of /healthz under hostile uploads' "$(p99)" "$MOST_HEALTH_P99"
 stop "$others"; wait "$others" 2>/dev/null || true
 others=
 # In turns, so that other load on the machine slows both.
 ask_together() { "$build/bench/ask_together" "${url##*:}" 50 "$ASKING" /api/v1/jobs/good/diagnosis; }
-# beside_slow NAME [heads]: sets too_slow if others lose too much.
-too_slow=
+# beside_slow NAME [heads]
 beside_slow() {
   local alone=0 beside=0 i
   for ((i = 0; i < TURNS; ++i)); do
@@ -119,7 +149,7 @@ beside_slow() {
   done
   printf '| answers a second to 50 clients, alone; beside 500 %s of a byte a second | %d; %d (%d %%) |\n' \
     "$1" $((alone / TURNS)) $((beside / TURNS)) $((100 * beside / alone))
-  ((100 * beside >= LEAST_BESIDE * alone)) || too_slow=1
+  at_most "per cent that 500 $1 take of the answers from others" $((100 - 100 * beside / alone)) $((100 - LEAST_BESIDE))
 }
 beside_slow uploads
 beside_slow 'heads of requests' heads
@@ -131,15 +161,19 @@ for ((i = 0; i < 100; ++i)); do
   curl -sf -o /dev/null --max-time 10 --interface 127.0.0.2 "$url/api/v1/jobs/good/diagnosis" && answered=$((answered + 1))
 done
 printf '| answers to another peer beside 5,000 stalled uploads | %s of 100 |\n' "$answered"
+at_most 'lost answers to another peer beside 5,000 stalled uploads' $((100 - answered)) 0
 stop "$others"; wait "$others" 2>/dev/null || true
 others=
 printf '| the longest that a thread of sockets was held, in all of this | %s s |\n' \
   "$(curl -sf "$url/metrics" | awk '$1 == "faultline_io_longest_seconds" { print $2 }')"
 stop_server
+ulimit -v "$LITTLE_MEMORY"
 start_server
-printf '| ready after a restart with all of it | %s s |\n' "$ready"
+printf '| ready after a restart with all of it and 1 GB of address space | %s s |\n' "$ready"
+at_most 'seconds until it is ready with 1 GB' "$ready" "$MOST_SECONDS_TO_READY"
+beside_floods ', with 1 GB'
 printf '| memory then | %d MB |\n' $(($(awk '/VmRSS/ { print $2 }' "/proc/$server/status") / 1024))
-if [[ -n $too_slow ]]; then
-  echo "flood: slow clients take more than $((100 - LEAST_BESIDE)) % of the answers from others" >&2
+if ((${#over[@]} > 0)); then
+  printf 'flood: over its limit: %s\n' "${over[@]}" >&2
   exit 1
 fi

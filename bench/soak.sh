@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # bench/soak.sh BUILD [--minutes N] [--plot FILE]: a server takes logs as fast as it can for an hour, while
 # clients read answers and an Alertmanager receives alerts. Prints every minute: memory, descriptors, logs taken,
-# and how long answers took; FILE gets a picture of it. Exits with 1 if memory or descriptors grow.
+# and how long answers took; FILE gets a picture of it. Exits with 1 if memory or descriptors grow, an answer is not
+# 200, a diagnosis takes too long, or an alert does not arrive.
 # Needs prometheus-alertmanager (./dev bench fetches it).
 set -euo pipefail
 
@@ -20,6 +21,8 @@ done
 readonly BETWEEN_INCIDENTS=5    # seconds
 readonly INCIDENTS=(rank_behind gpu_off_bus healthy_late_start oom_killed)
 readonly REST=5                 # minutes without a request until a job rests
+readonly MOST_GROWTH=5          # percent
+readonly MOST_P99=50            # ms, of diagnoses
 
 export PATH=$bench/../build/tools/usr/bin:$PATH   # where ./dev puts Alertmanager
 work=$(mktemp -d "$build/soak.XXXXXX")
@@ -39,6 +42,7 @@ start() {
   prometheus-alertmanager --config.file="$work/alertmanager.yml" --storage.path="$work/am" \
     --web.listen-address="127.0.0.1:$port" --cluster.listen-address= >"$work/am.log" 2>&1 &
   pids+=($!)
+  until curl -sf -o /dev/null "http://127.0.0.1:$port/-/ready"; do sleep 0.05; done
   "$build/faultline" serve --listen 127.0.0.1:0 --data "$work/data" --rest-after "${REST}m" \
     --alert-hold 0s --alertmanager "http://127.0.0.1:$port" 2>"$work/messages" &
   server=$!
@@ -108,13 +112,19 @@ quantiles() {
     END { printf "%.1f %.1f %.1f\n", v[int((NR + 1) / 2)], v[int(NR * 0.99 + 0.5)], v[NR] }'
 }
 
+failed=0
+fail() {
+  echo "soak: $*" >&2
+  failed=1
+}
+
 start
 taken=0
-echo none >"$work/incident"
 train &
 pids+=($!)
 incidents &
 pids+=($!)
+until [[ -s $work/incident ]] && curl -sf -o /dev/null "$url/api/v1/jobs/training"; do sleep 0.1; done
 read_answers &
 pids+=($!)
 began=$SECONDS
@@ -130,17 +140,24 @@ kill -0 "$server" || { echo 'soak: the server has ended' >&2; exit 1; }
 
 printf '\n| asked | answers | not 200 | median / 99 %% / longest, ms |\n|---|--:|--:|--:|\n'
 for what in training incident list health; do
-  printf '| %s | %s | %s | %s |\n' "$what" "$(grep -c "^$what " "$work/all-answers")" \
-    "$(awk -v what="$what" '$1 == what && $3 != 200' "$work/all-answers" | wc -l)" \
+  answers=$(grep -c "^$what " "$work/all-answers" || true)
+  refused=$(awk -v what="$what" '$1 == what && $3 != 200' "$work/all-answers" | wc -l)
+  printf '| %s | %s | %s | %s |\n' "$what" "$answers" "$refused" \
     "$(awk -v what="$what" '$1 == what { print $2 * 1000 }' "$work/all-answers" | quantiles)"
+  ((answers > 0)) || fail "nobody asked for $what"
+  ((refused == 0)) || fail "$refused answers about $what are not 200"
 done
-printf '\nalerts told of:'
-sed -n 's/^faultline_alert_messages_total{.*outcome="\(.*\)"} / \1 /p' "$work/metrics" | tr '\n' ','
-printf '\n'
+p99=$(awk '$1 == "training" || $1 == "incident" { print $2 * 1000 }' "$work/all-answers" | quantiles | cut -d ' ' -f 2)
+awk -v p99="$p99" -v most="$MOST_P99" 'BEGIN { exit p99 > most }' ||
+  fail "1 in 100 diagnoses takes longer than $p99 ms, and $MOST_P99 ms are allowed"
+
+alerts() { awk -v outcome="outcome=\"$1\"" '/^faultline_alert_messages_total/ && index($1, outcome) { sum += $2 } END { print sum + 0 }' "$work/metrics"; }
+printf '\nmessages to Alertmanager: %s accepted, %s refused, %s failed\n' "$(alerts accepted)" "$(alerts refused)" "$(alerts failed)"
+(($(alerts accepted) > 0 && $(alerts refused) + $(alerts failed) == 0)) || fail 'not all alerts arrived'
 [[ -z $plot ]] || awk -f "$bench/soak_plot.awk" "$work/rows" >"$plot"
 
 # Compares the means of the second and the last third. In the first third the earliest jobs have yet to rest.
-awk 'NR > 1 { memory[NR - 1] = $2; descriptors[NR - 1] = $3; n = NR - 1 }
+awk -v most="$MOST_GROWTH" 'NR > 1 { memory[NR - 1] = $2; descriptors[NR - 1] = $3; n = NR - 1 }
   function mean(of, from, to,   i, sum) {
     for (i = from + 1; i <= to; ++i) sum += of[i]
     return sum / (to - from)
@@ -148,8 +165,9 @@ awk 'NR > 1 { memory[NR - 1] = $2; descriptors[NR - 1] = $3; n = NR - 1 }
   END {
     third = int(n / 3)
     if (third == 0) exit
-    m = mean(memory, n - third, n) / mean(memory, n - 2 * third, n - third)
-    d = mean(descriptors, n - third, n) / mean(descriptors, n - 2 * third, n - third)
-    printf "the last third, compared with the second: memory %+.1f %%, descriptors %+.1f %%\n", (m - 1) * 100, (d - 1) * 100
-    exit m > 1.05 || d > 1.05
-  }' "$work/rows"
+    m = (mean(memory, n - third, n) / mean(memory, n - 2 * third, n - third) - 1) * 100
+    d = (mean(descriptors, n - third, n) / mean(descriptors, n - 2 * third, n - third) - 1) * 100
+    printf "the last third, compared with the second: memory %+.1f %%, descriptors %+.1f %%\n", m, d
+    exit m > most || d > most
+  }' "$work/rows" || fail 'memory or descriptors grow'
+exit "$failed"
