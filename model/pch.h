@@ -1,7 +1,6 @@
 // Precompiled for model/ and for most layers above it, and a part of every other pch.h: headers of
-// other projects that are slow to compile. None of ours: ccache may reuse what it kept of another
-// checkout, in which our headers have other times, and then #pragma once fails. No source may rely
-// on it; each includes what it uses (the lint build precompiles nothing).
+// other projects that are slow to compile, and of ours what nearly every source sees. No source may
+// rely on it; each includes what it uses (the lint build precompiles nothing).
 #pragma once
 
 #include <fmt/format.h>
@@ -34,3 +33,5 @@
 #include <utility>
 #include <variant>
 #include <vector>
+
+#include "model/batch.h"
