@@ -56,23 +56,27 @@ void LiveJobs::drop_events(Job& job) {
     events.clear();
     waiting = 0;
   };
-  store_.replay(
-      job.name, [](std::string_view /*packed*/) {},
-      [&](const StoredBatch& stored) {
-        if (is_stopping()) throw std::runtime_error("the server is stopping");
-        if (stored.number > through) return;
-        EventsOfBatch of_batch{.batch = stored.number, .places = {}};
-        {
-          const FoldedJob::Reading state = job.read();
-          for (const Event& event : stored.batch.events)
-            if (!state->needs(stored.source, stored.batch, event))
-              of_batch.places.push_back(event.order);
-        }
-        if (of_batch.places.empty()) return;
-        waiting += of_batch.places.size();
-        events.push_back(std::move(of_batch));
-        if (waiting >= kEventsAtOnce) drop();
-      });
+  const auto look_at = [&](const StoredBatch& stored) {
+    if (is_stopping()) throw std::runtime_error("the server is stopping");
+    if (stored.number > through) return;  // it may not be folded yet
+    EventsOfBatch of_batch{.batch = stored.number, .places = {}};
+    {
+      const FoldedJob::Reading state = job.read();
+      for (const Event& event : stored.batch.events)
+        if (!state->needs(stored.source, stored.batch, event))
+          of_batch.places.push_back(event.order);
+    }
+    if (of_batch.places.empty()) return;
+    waiting += of_batch.places.size();
+    events.push_back(std::move(of_batch));
+    if (waiting >= kEventsAtOnce) drop();
+  };
+  try {
+    store_.replay(job.name, [](std::string_view /*packed*/) {}, look_at);
+  } catch (...) {
+    if (is_stopping()) return;  // the next server goes on
+    throw;
+  }
   if (waiting > 0) drop();
   job.spared_events = job.read().events().superseded;
 }

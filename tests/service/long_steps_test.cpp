@@ -155,6 +155,19 @@ TEST_F(LongSteps, OfWhichMostAreDroppedGiveTheSameAnswerLiveAndAfterARestart) {
   EXPECT_EQ(answer(), live);
 }
 
+TEST_F(LongSteps, AreLeftToTheNextServerByOneThatEnds) {
+  send(14, false);
+  ASSERT_FALSE(answer().empty());
+  const std::size_t events = held().events;
+  server->stop = true;
+  EXPECT_NO_THROW(server->jobs.shorten_stored());
+  EXPECT_EQ(held().events, events);
+  restart();
+  ASSERT_FALSE(answer().empty());
+  server->jobs.shorten_stored();
+  EXPECT_LT(held().events, events / 2);
+}
+
 TEST_F(LongSteps, AreDroppedAgainAndAgainOnlyWhenThereAreAsManyAsStay) {
   send(20, false);
   server->jobs.shorten_stored();
