@@ -92,7 +92,8 @@ void add_keeping(CLI::App& command, ServeOptions& options) {
       "once compressed: to show the lines around evidence, and for `reanalyze`; 0: none");
   add("--shorten-after", options.shorten_after, check_size, "SIZE",
       "When the stored NCCL calls of a job take more than this, replace them by a summary of where "
-      "each rank stands; no answer changes");
+      "each rank stands; when its reports of steps and counters that no answer needs any more take "
+      "more, drop them; no answer changes");
 }
 
 void add_access_options(CLI::App& command, ServeOptions& options) {

@@ -33,4 +33,9 @@ void EventLimit::count(const Batch& batch) {
     limit_.add(limit_.allows_all() ? 0 : kind_of_event(event));  // then the kind does not matter
 }
 
+void EventLimit::forget(std::size_t events) {
+  const std::lock_guard lock(mutex_);
+  limit_.remove(events);
+}
+
 }  // namespace faultline

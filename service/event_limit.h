@@ -20,6 +20,8 @@ class EventLimit {
 
   // Counts the events of a batch that is stored.
   void count(const Batch& batch);
+  // So many of them are not stored any more.
+  void forget(std::size_t events);
 
  private:
   mutable std::mutex mutex_;

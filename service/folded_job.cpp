@@ -43,9 +43,20 @@ void FoldedJob::calls_were_kept(const UnkeptCalls& were) {
   fold_queued();  // a commit may have found it locked
 }
 
+void FoldedJob::events_were_dropped(std::uint64_t events) {
+  event_limit_.forget(events);
+  {
+    const std::unique_lock lock(mutex_);
+    events_ -= std::min(events_, events);
+    dropped_ += events;
+  }
+  fold_queued();  // a commit may have found it locked
+}
+
 void FoldedJob::apply(std::int64_t number, const Source& source, const Batch& batch,
                       Timestamp received, CallsAre calls) {
   event_limit_.count(batch);
+  events_ += batch.events.size();
   bytes_ += batch.to_offset - batch.from_offset;
   for (const Speaker& speaker : batch.speakers) speakers_.insert(hash_of(speaker));
   if (speakers_.size() > limits_.processes)
@@ -106,6 +117,11 @@ FoldedJob::Reading::Reading(FoldedJob& job) : job_(job) {
   // Readers that follow each other closely must not keep writers out.
   if (job.something_waits()) job.fold_what_waits(std::unique_lock(job.mutex_));
   lock_ = std::shared_lock(job.mutex_);
+}
+
+HeldEvents FoldedJob::Reading::events() const {
+  const std::uint64_t superseded = job_.state_.parts().superseded();
+  return {.all = job_.events_, .superseded = superseded - std::min(superseded, job_.dropped_)};
 }
 
 FoldedJob::Reading::~Reading() {

@@ -27,6 +27,12 @@ struct UnkeptCalls {
   std::uint64_t batches = 0;
 };
 
+// Events that the store holds.
+struct HeldEvents {
+  std::uint64_t all = 0;
+  std::uint64_t superseded = 0;  // roughly: of those, what no answer needs any more
+};
+
 // What a job may hold.
 struct JobLimits {
   std::size_t events = 4'000'000;  // 100,000 that each name another part take up to 360 MB
@@ -68,6 +74,9 @@ class FoldedJob {
   // The store now keeps the calls that `were` counts in a shorter form.
   void calls_were_kept(const UnkeptCalls& were);
 
+  // The store has dropped so many events that were not needed.
+  void events_were_dropped(std::uint64_t events);
+
   // The state as it stands while this lives. A thread has one of a job at a time.
   class Reading {
    public:
@@ -86,6 +95,7 @@ class FoldedJob {
     std::int64_t last_batch() const { return job_.last_batch_; }  // its number in the store
     // Calls that the store does not keep in a shorter form yet.
     const UnkeptCalls& unkept() const { return job_.unkept_; }
+    HeldEvents events() const;
 
    private:
     FoldedJob& job_;
@@ -115,6 +125,8 @@ class FoldedJob {
   std::int64_t last_batch_ = 0;
   bool is_whole_ = true;
   UnkeptCalls unkept_;
+  std::uint64_t events_ = 0;   // that the store holds
+  std::uint64_t dropped_ = 0;  // of those that are folded
 
   std::mutex waiting_mutex_;
   std::vector<Waiting> waiting_;

@@ -95,6 +95,7 @@ struct LiveJobs::Job {
     bool operator==(const Judged&) const = default;
   };
   std::atomic<std::size_t> kept_bytes = 0;           // size of its packed calls, when last kept
+  std::atomic<std::uint64_t> spared_events = 0;      // superseded, but not dropped: they are needed
   std::optional<Judged> reconciled;                  // as the store has it
   std::set<std::pair<std::string, Cause>> offended;  // part and class
   Pace pace;                                         // of reconciling

@@ -43,8 +43,8 @@ struct LiveSettings {
   std::chrono::seconds resolve_after = std::chrono::hours{24};
   // A job that nobody asks for or sends to for so long is kept on the disk only.
   std::chrono::seconds rest_after = std::chrono::minutes{10};
-  // Calls that take so many bytes on the disk are replaced there by their packed result. Fewer
-  // calls are read just as quickly.
+  // Calls that take so many bytes on the disk are replaced there by their packed result, and
+  // reports that no answer needs any more are dropped. Fewer are read just as quickly.
   std::uint64_t shorten_after = std::uint64_t{4} << 20;
   // Lines are kept, so that they can be read again and shown.
   bool keeps_lines = true;
@@ -180,7 +180,8 @@ class LiveJobs {
   // only with lines; and for jobs that reconcile_soon() left.
   void reconcile_open();
 
-  // Makes the store replace the calls of long jobs by their packed result.
+  // Makes the store replace the calls of long jobs by their packed result, and drop the reports
+  // about parts that no answer needs any more.
   void shorten_stored();
 
   // Call after an operator's review of a finding: compares with the stored findings anew.
@@ -221,7 +222,10 @@ class LiveJobs {
   bool is_to_be_judged(Job& job) const;
   bool is_to_be_judged_by_time(Job& job) const;
   static bool is_to_be_read_anew(Job& job);
-  bool is_to_be_shortened(Job& job) const;
+  bool has_calls_to_pack(Job& job) const;
+  bool has_events_to_drop(Job& job) const;
+  void pack_calls(Job& job);
+  void drop_events(Job& job);
   void shorten(Job& job);
   void go_on_shortening();
   std::optional<std::uint64_t> read_all_to_their_ends(Job& job);

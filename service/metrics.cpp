@@ -185,7 +185,8 @@ void Metrics::write_syslog(Exposition& out) const {
 
 void Metrics::write_retention(Exposition& out) const {
   out.family("faultline_store_shortened_total", "counter",
-             "Times that a job's calls were replaced by a summary.");
+             "Times that a job's calls were replaced by a summary, or events dropped that no "
+             "answer needs.");
   out.sample({}, shortened_jobs_.load());
   out.family("faultline_jobs_forgotten_total", "counter",
              "Jobs deleted because of their age or to make room.");

@@ -341,6 +341,13 @@ void replace_batch(Database& database, const ChangedBatch& changed, std::string_
       changed.more_recognized, changed.more_facts, changed.number);
 }
 
+void delete_events(Database& database, const EventsOfBatch& events) {
+  for (const std::uint32_t place : events.places)
+    database.run("DELETE FROM events WHERE batch = ? AND place = ?", events.batch, place);
+  database.run("UPDATE batches SET prints = NULL WHERE id = ? AND length(prints) = 0",
+               events.batch);
+}
+
 bool was_received_after(Database& database, std::string_view job, Timestamp time) {
   Query row = database.query("SELECT 1 FROM sources WHERE job = ? AND last_received > ? LIMIT 1",
                              job, time);

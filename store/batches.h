@@ -39,6 +39,9 @@ std::optional<StoredBatch> select_stored_batch(Database& database, std::int64_t 
 // `content` is the encoded batch.
 void replace_batch(Database& database, const ChangedBatch& changed, std::string_view content);
 
+// A batch whose calls were dropped may then be joined to its neighbours (store/kept_calls.h).
+void delete_events(Database& database, const EventsOfBatch& events);
+
 bool was_received_after(Database& database, std::string_view job, Timestamp time);
 
 // Hides all sources of the job at once; returns false if there are none. Their batches may be

@@ -28,6 +28,7 @@ struct Row {
   std::vector<HeldBlock> prints;
   Batch batch;  // without its events
   bool has_events = false;
+  bool is_done = false;  // its calls are dropped
 };
 
 struct Reach {
@@ -65,7 +66,8 @@ std::optional<Row> row_of(const Query& query) {
           .rank = query.maybe_integer(2),
           .received = query.time(3),
           .batch = *std::move(batch),
-          .has_events = query.integer(10) != 0};
+          .has_events = query.integer(10) != 0,
+          .is_done = !query.is_null(9)};
   if (query.is_null(9) || query.text(9).empty())
     row.prints = {{.batch = row.id,
                    .print = {.from_offset = query.bits(4),
@@ -82,13 +84,15 @@ std::optional<Row> row_of(const Query& query) {
   return row;
 }
 
-std::vector<Row> rows_with_calls(Database& database, const Reach& reach) {
+// From the first one with calls on. The calls of later ones may be dropped already, if a batch
+// before them has lost its events since: it may be joined to them.
+std::vector<Row> rows_to_do(Database& database, const Reach& reach) {
   std::vector<Row> rows;
-  Query query =
-      database.query(fmt::format("{}WHERE source = ? AND prints IS NULL AND id <= ? ORDER BY id "
-                                 "LIMIT ?",
-                                 kColumns),
-                     reach.source, reach.through, kBatchesAtOnce);
+  Query query = database.query(
+      fmt::format("{}WHERE source = ?1 AND id <= ?2 AND id >= (SELECT min(id) FROM batches WHERE "
+                  "source = ?1 AND prints IS NULL) ORDER BY id LIMIT ?3",
+                  kColumns),
+      reach.source, reach.through, kBatchesAtOnce);
   while (query.next()) {
     std::optional<Row> row = row_of(query);
     if (!row) break;
@@ -194,7 +198,7 @@ void delete_kept_calls(Database& database, std::string_view job) {
 DroppedCalls drop_some_calls(Database& database, std::string_view job, std::int64_t source) {
   const std::optional<Reach> reach = first_to_do(database, job, source);
   if (!reach) return {};
-  std::vector<Row> rows = rows_with_calls(database, *reach);
+  std::vector<Row> rows = rows_to_do(database, *reach);
   if (rows.empty()) return {.next_source = reach->source + 1};  // a damaged one stays as it is
   const FirstBatch first = first_of(database, reach->source);
   std::optional<Row> open = row_before(database, reach->source, rows.front().id);
@@ -204,8 +208,8 @@ DroppedCalls drop_some_calls(Database& database, std::string_view job, std::int6
     drop_calls(row.batch);
     const bool joins = open && can_join(first, *open, row);
     if (!joins && is_new) write(database, *open);
+    is_new = joins || !row.is_done;
     open = joins ? joined(database, *std::move(open), std::move(row)) : std::move(row);
-    is_new = true;
     if (open->id != first.id) continue;
     write(database, *open);
     open.reset();

@@ -258,6 +258,16 @@ void Store::drop_kept_calls(std::string_view job, const std::atomic<bool>* stop)
     });
 }
 
+void Store::drop_events(const std::vector<EventsOfBatch>& events,
+                        const std::function<bool()>& wanted) {
+  impl_->write([&](Database& database) {
+    impl_->expect_room();
+    if (wanted())
+      for (const EventsOfBatch& of_batch : events) delete_events(database, of_batch);
+    return true;
+  });
+}
+
 std::size_t Store::walk_kept_lines(std::string_view job, std::string_view source,
                                    const std::function<void(const KeptLines&)>& on_lines,
                                    const std::function<void(const StoredBatch&)>& on_batch) {

@@ -120,6 +120,12 @@ struct ChangedBatch {
   std::int64_t more_facts = 0;
 };
 
+// Some events of a batch, by their `order`.
+struct EventsOfBatch {
+  std::int64_t batch = 0;
+  std::vector<std::uint32_t> places;
+};
+
 // A batch as a replay gives it.
 struct StoredBatch {
   std::int64_t number = 0;  // grows from commit to commit
@@ -269,6 +275,13 @@ class Store {
   static constexpr std::size_t kMostKeptCallsBytes = std::size_t{512} << 20;  // more is refused
   std::vector<std::string> jobs_with_kept_calls_to_drop();
   void drop_kept_calls(std::string_view job, const std::atomic<bool>* stop = nullptr);
+
+  // Drops events whose batches stand for what they came to without them: what a batch counts stays.
+  // Drops all of these or none; none if the job is no longer `wanted` when its turn comes. All
+  // other writes wait meanwhile.
+  void drop_events(
+      const std::vector<EventsOfBatch>& events,
+      const std::function<bool()>& wanted = [] { return true; });
 
   // The kept lines of a source: see store/kept_lines.h. The functions may use the store.
   std::size_t walk_kept_lines(std::string_view job, std::string_view source,

@@ -26,6 +26,11 @@ void FairLimit::add(std::uint64_t kind) {
   ++kept_;
 }
 
+void FairLimit::remove(std::size_t entries) {
+  kept_ -= std::min(kept_, entries);
+  if (kept_ <= most_ / 2) shares_.clear();
+}
+
 bool FairLimit::admit(std::uint64_t kind) {
   if (!allows(kind)) {
     ++left_out_;

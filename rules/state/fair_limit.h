@@ -19,6 +19,10 @@ class FairLimit {
   bool allows_all() const { return kept_ < most_ / 2; }
   void add(std::uint64_t kind);
 
+  // Entries that were added are gone. While no more than the first half is left, a kind has used
+  // none of its share; after that, what it used stays used.
+  void remove(std::size_t entries);
+
   // Adds the entry if it is within the limit, else counts it as left out.
   bool admit(std::uint64_t kind);
   std::uint64_t left_out() const { return left_out_; }

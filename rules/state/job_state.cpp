@@ -41,6 +41,23 @@ void JobState::apply(const Source& source, const Batch& batch, Timestamp receive
   last_activity_ = std::max(last_activity_.value_or(received), received);
 }
 
+// Reports about parts only: nobody else prints the same again and again for days.
+bool JobState::needs(const Source& source, const Batch& batch, const Event& event) const {
+  const auto* report = std::get_if<PartReport>(&event.fact);
+  const std::optional<std::uint32_t> index = sources_.index_of(source.name);
+  if (report == nullptr || !index) return true;
+  if (event.time.wall_us) {
+    const SourceState& state = sources_.at(*index);
+    if (event.time.wall_us == state.first_wall_us || event.time.wall_us == state.last_wall_us ||
+        event.time.wall() == last_told_)
+      return true;
+  }
+  const std::string host = short_host(batch.speakers[event.speaker].host);
+  const PartRecord* record = parts_.find(*index, host, *report);
+  if (record == nullptr || (record->source != *index && Nics::learns_from(*report))) return true;
+  return Parts::needs(*record, *index, event);
+}
+
 void JobState::apply_kernel(std::uint32_t source, const Batch& batch, const Event& event) {
   if (!Hardware::tells_of(event.fact)) return;
   const std::string host = short_host(batch.speakers[event.speaker].host);

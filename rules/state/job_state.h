@@ -49,6 +49,11 @@ class JobState {
   // Whether the sources to which the packed calls refer have come.
   bool has_sources_of_calls() const { return sources_.all().size() >= least_sources_; }
 
+  // Whether a state that is folded without this event, or without it and others that are not
+  // needed, may differ from this one, now or after any more batches. `event` is of a batch that was
+  // applied.
+  bool needs(const Source& source, const Batch& batch, const Event& event) const;
+
   const std::string& name() const { return name_; }
   const Sources& sources() const { return sources_; }
   const Progress& progress() const { return progress_; }

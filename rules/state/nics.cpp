@@ -1,5 +1,6 @@
 #include "rules/state/nics.h"
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 
@@ -20,9 +21,16 @@ std::string name_in(const PartReport& report, std::string_view wanted) {
 
 }  // namespace
 
+bool Nics::learns_from(const PartReport& report) {
+  return report.kind != "gpu" && report.kind != "nvlink" &&
+         std::ranges::count_if(report.names, [](const NamedValue& name) {
+           return name.name == "pci" || name.name == "device" || name.name == "netdev";
+         }) > 1;
+}
+
 void Nics::apply(std::uint32_t source, const Batch& batch, const Event& event) {
   const auto* report = std::get_if<PartReport>(&event.fact);
-  if (report == nullptr || report->kind == "gpu" || report->kind == "nvlink") return;
+  if (report == nullptr || !learns_from(*report)) return;
   learn({.spoken_host = short_host(batch.speakers[event.speaker].host),
          .source = source,
          .pci = name_in(*report, "pci"),

@@ -27,6 +27,8 @@ class Nics {
   // Learns from tools' reports that name a part by its PCI address and its device or interface.
   void apply(std::uint32_t source, const Batch& batch, const Event& event);
 
+  static bool learns_from(const PartReport& report);
+
   // Two of the names, from any line; the address may have any usual spelling.
   void learn(Nic nic);
 

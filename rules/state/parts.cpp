@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <utility>
 
 #include "rules/state/sources.h"
 
@@ -31,22 +32,34 @@ std::string key_of(std::uint32_t source, const std::string& host, const PartRepo
   return key;
 }
 
-void insert_in_time(std::vector<PartSample>& samples, PartSample sample) {
+// Returns whether the sample is the last one.
+bool insert_in_time(std::vector<PartSample>& samples, PartSample sample) {
   auto at = samples.end();
   while (at != samples.begin() &&
          order_of(sample.line->time, (at - 1)->line->time, true) == Order::before)
     --at;
+  const bool is_last = at == samples.end();
   samples.insert(at, std::move(sample));
+  return is_last;
 }
 
-// Of three equal values in a row, the middle one adds nothing.
-void thin_out(std::vector<PartSample>& samples) {
-  for (std::size_t i = 1; i + 1 < samples.size(); ++i)
+// Of three equal values in a row, the middle one adds nothing. Returns its line; null: there is
+// none. Only the last three may be equal if the last sample is the new one.
+std::shared_ptr<const LineRef> thin_out(std::vector<PartSample>& samples, bool last_is_new) {
+  const std::size_t size = samples.size();
+  for (std::size_t i = last_is_new && size > 2 ? size - 2 : 1; i + 1 < size; ++i)
     if (samples[i - 1].value == samples[i].value && samples[i].value == samples[i + 1].value) {
+      std::shared_ptr<const LineRef> out = std::move(samples[i].line);
       samples.erase(samples.begin() + static_cast<std::ptrdiff_t>(i));
-      return;
+      return out;
     }
-  if (samples.size() > kMostSamples) samples.erase(samples.begin() + 1);
+  return nullptr;
+}
+
+// Whether the time may be before that of another sample of the series.
+bool may_be_before_others(const EventTime& time, const PartSeries& series) {
+  return (time.wall_us && *time.wall_us < series.latest_us) ||
+         (time.uptime_us && *time.uptime_us < series.latest_uptime_us);
 }
 
 }  // namespace
@@ -64,8 +77,18 @@ void Parts::apply(std::uint32_t source, const Batch& batch, const Event& event) 
   if (record == nullptr) return;
   const auto line = std::make_shared<const LineRef>(
       LineRef{source, event.line, event.offset, event.time, event.text.substr(0, kLongestLine)});
-  record->last = line;
+  if (!record->first) record->first = line;
+  let_go_.push_back(std::exchange(record->last, line));
   for (const NamedValue& value : report->values) add(*record, value, line);
+  count_superseded(*record);
+}
+
+void Parts::count_superseded(const PartRecord& record) {
+  for (std::shared_ptr<const LineRef>& line : let_go_) {
+    if (line.use_count() == 1 && !record.needs_all) ++superseded_;
+    line.reset();
+  }
+  let_go_.clear();
 }
 
 bool ByPart::operator()(const PartRecord& a, const PartRecord& b) const {
@@ -105,20 +128,59 @@ void Parts::add(PartRecord& record, const NamedValue& value,
   const Word name = words_.learn(value.name);
   if (name == kNoWord) {
     ++values_left_out_;
+    record.needs_all = true;
     return;
   }
   auto series = std::ranges::find(record.values, name, &PartSeries::name);
   if (series == record.values.end()) {
     if (record.values.size() >= kMostValues || series_ >= kMostSeries) {
       ++values_left_out_;
+      record.needs_all = true;
       return;
     }
     ++series_;
-    record.values.push_back({.name = name, .samples = {}});
+    record.values.push_back({.name = name, .samples = {}, .gone = nullptr});
     series = record.values.end() - 1;
   }
-  insert_in_time(series->samples, {value.value.substr(0, kLongest), line});
-  thin_out(series->samples);
+  append(record, *series, {value.value.substr(0, kLongest), line});
+}
+
+void Parts::append(PartRecord& record, PartSeries& series, PartSample sample) {
+  const EventTime& time = sample.line->time;
+  record.needs_all |= may_be_before_others(time, series);
+  series.latest_us = std::max(series.latest_us, time.wall_us.value_or(INT64_MIN));
+  series.latest_uptime_us = std::max(series.latest_uptime_us, time.uptime_us.value_or(INT64_MIN));
+  const bool is_last = insert_in_time(series.samples, std::move(sample));
+  std::shared_ptr<const LineRef> out = thin_out(series.samples, is_last);
+  if (!out && series.samples.size() > kMostSamples) {
+    out = std::exchange(series.gone, std::move(series.samples[1].line));
+    series.samples.erase(series.samples.begin() + 1);
+  }
+  let_go_.push_back(std::move(out));
+}
+
+const PartRecord* Parts::find(std::uint32_t source, const std::string& host,
+                              const PartReport& report) const {
+  const auto known = known_.find(key_of(source, host, report));
+  return known == known_.end() ? nullptr : &records_[known->second];
+}
+
+// A series that came in the order of its times is a function of the values in the order in which
+// they came: the first sample, and the last five of those that begin or end a stretch of equal
+// values. With the one before these five it is the same function of any values among which these
+// are, because then each of them begins or ends a stretch there, too. The first report also makes
+// the record, and the first sample of a series the series.
+bool Parts::needs(const PartRecord& record, std::uint32_t source, const Event& report) {
+  if (record.needs_all) return true;
+  const auto is_it = [&](const std::shared_ptr<const LineRef>& line) {
+    return line && line->source == source && line->line == report.line &&
+           line->offset == report.offset;
+  };
+  return is_it(record.first) || is_it(record.last) ||
+         std::ranges::any_of(record.values, [&](const PartSeries& series) {
+           return is_it(series.gone) ||
+                  std::ranges::any_of(series.samples, is_it, &PartSample::line);
+         });
 }
 
 const PartSeries* Parts::find(const PartRecord& record, std::string_view name) const {

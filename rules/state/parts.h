@@ -31,6 +31,12 @@ struct PartSample {
 struct PartSeries {
   Word name = kNoWord;  // as the tool spells it
   std::vector<PartSample> samples;
+  // The last sample that went because there were too many: without its report, equal samples before
+  // and after it would become neighbours.
+  std::shared_ptr<const LineRef> gone;
+  // The latest of the times of all samples.
+  std::int64_t latest_us = INT64_MIN;
+  std::int64_t latest_uptime_us = INT64_MIN;
   const PartSample& last() const { return samples.back(); }
 };
 
@@ -43,7 +49,11 @@ struct PartRecord {
   std::string begins;        // the line of the first report
   std::vector<NamedValue> names;
   std::vector<PartSeries> values;
-  std::shared_ptr<const LineRef> last;  // the latest report
+  std::shared_ptr<const LineRef> first;  // the first report
+  std::shared_ptr<const LineRef> last;   // the latest report
+  // What is known of it depends on every report: they did not come in the order of their times, or
+  // a value was left out.
+  bool needs_all = false;
 
   std::string_view name(std::string_view which) const;  // empty: not known
 };
@@ -66,6 +76,16 @@ class Parts {
     return limit_.left_out() + values_left_out_;
   }  // reports over the limit
 
+  // The record of the part that is reported; null: there is none.
+  const PartRecord* find(std::uint32_t source, const std::string& host,
+                         const PartReport& report) const;
+  // Whether the record, and what comes of more reports, may be another one if this report of it had
+  // not come, or if this one and others that are not needed had not. Of a long series few are
+  // needed.
+  static bool needs(const PartRecord& record, std::uint32_t source, const Event& report);
+  // How many reports were needed once and are not any more, roughly.
+  std::uint64_t superseded() const { return superseded_; }
+
  private:
   // Ports and GPUs of a large cluster, by several tools.
   static constexpr std::size_t kMostRecords = 131072;
@@ -73,6 +93,8 @@ class Parts {
   PartRecord* record_of(std::uint32_t source, const std::string& host, const PartReport& report,
                         std::string_view line);
   void add(PartRecord& record, const NamedValue& value, const std::shared_ptr<const LineRef>& line);
+  void append(PartRecord& record, PartSeries& series, PartSample sample);
+  void count_superseded(const PartRecord& record);
 
   Words words_;
   std::map<std::string, std::size_t> known_;
@@ -80,6 +102,8 @@ class Parts {
   FairLimit limit_{kMostRecords};
   std::size_t series_ = 0;
   std::uint64_t values_left_out_ = 0;
+  std::uint64_t superseded_ = 0;
+  std::vector<std::shared_ptr<const LineRef>> let_go_;  // by the report that is applied
 };
 
 }  // namespace faultline

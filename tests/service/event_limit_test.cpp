@@ -70,6 +70,18 @@ TEST(EventLimit, WhatComesAfterAStormIsStillTaken) {
   EXPECT_TRUE(is_told);
 }
 
+TEST(EventLimit, WhatIsNotStoredAnyMoreMakesRoom) {
+  FoldedJob job("j", {.events = kMost});
+  Sender sender(job);
+  std::size_t kept = 0;
+  for (int i = 0; i < 1000; ++i) kept += sender.send({xid_event(31)});
+  EXPECT_EQ(sender.send({xid_event(31)}), 0U);
+  job.events_were_dropped(kept - 10);
+  std::size_t more = 0;
+  for (int i = 0; i < 1000; ++i) more += sender.send({xid_event(31)});
+  EXPECT_EQ(more, kept - 10) << "as if the dropped ones had never come";
+}
+
 TEST(EventLimit, AReplayCountsTheSame) {
   FoldedJob job("j", {.events = kMost});
   Sender sender(job);

@@ -153,6 +153,73 @@ TEST_F(KeptCalls, LaterOnesJoinThoseBefore) {
   EXPECT_EQ(prints_of(store, "a"), prints["a"]);
 }
 
+std::vector<EventsOfBatch> events_of(const Told& told) {
+  std::vector<EventsOfBatch> events;
+  for (const StoredBatch& stored : told.batches)
+    for (const Event& event : stored.batch.events)
+      events.push_back({.batch = stored.number, .places = {event.order}});
+  return events;
+}
+
+TEST_F(KeptCalls, BatchesThatLoseTheirEventsLaterAreJoinedToTheirNeighbours) {
+  commit("a", 0, 100, 10);
+  keep_all();
+  store.drop_kept_calls("llama");
+  std::vector<EventsOfBatch> events = events_of(told_by(store));
+  ASSERT_EQ(events.size(), 10u);
+  events.pop_back();
+  store.drop_events(events);
+  // The power may fail here.
+  EXPECT_THAT(store.jobs_with_kept_calls_to_drop(), testing::ElementsAre("llama"));
+  store.drop_kept_calls("llama");
+  EXPECT_THAT(store.jobs_with_kept_calls_to_drop(), testing::IsEmpty());
+  const Told told = told_by(store);
+  ASSERT_EQ(told.batches.size(), 4u) << "the first, one with an event, one before and one behind";
+  EXPECT_EQ(told.batches[2].batch.events.size(), 1u);
+  std::uint64_t lines = 0;
+  std::uint64_t recognized = 0;
+  for (const StoredBatch& stored : told.batches) {
+    EXPECT_TRUE(stored.calls_are_kept);
+    lines += stored.batch.lines;
+    recognized += stored.batch.recognized;
+  }
+  EXPECT_EQ(lines, 700u);
+  EXPECT_EQ(recognized, 4950u);
+  EXPECT_EQ(prints_of(store, "a"), prints["a"]);
+}
+
+TEST_F(KeptCalls, WhateverEventsGoWhateverIsDoneEveryFingerprintStays) {
+  std::map<std::string, std::uint64_t> next;
+  for (int round = 0; round < 60; ++round) {
+    for (const char* source : {"a", "b"}) {
+      const std::uint64_t from = next[source];
+      next[source] = from + 1 + random.number(200);
+      commit(source, from, next[source], 1 + random.number(20));
+    }
+    std::vector<EventsOfBatch> events = events_of(told_by(store));
+    std::erase_if(events, [&](const EventsOfBatch&) { return random.chance(30); });
+    store.drop_events(events);
+    if (random.chance(50)) keep_all();
+    if (random.chance(70)) store.drop_kept_calls("llama");
+    for (const char* source : {"a", "b"})
+      ASSERT_EQ(prints_of(store, source), prints[source]) << "round " << round;
+  }
+  keep_all();
+  store.drop_events(events_of(told_by(store)));
+  store.drop_kept_calls("llama");
+  EXPECT_LE(told_by(store).batches.size(), 2 * (2 + next["a"] / 512));
+}
+
+TEST_F(KeptCalls, EventsOfAJobThatIsNotWantedAnyMoreStay) {
+  commit("a", 0, 10, 2);
+  const std::vector<EventsOfBatch> events = events_of(told_by(store));
+  ASSERT_FALSE(events.empty());
+  store.drop_events(events, [] { return false; });
+  EXPECT_EQ(events_of(told_by(store)).size(), events.size());
+  store.drop_events(events);
+  EXPECT_TRUE(events_of(told_by(store)).empty());
+}
+
 TEST_F(KeptCalls, GoWithTheirJob) {
   commit("a", 0, 3);
   keep_all();
