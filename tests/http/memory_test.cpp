@@ -16,7 +16,7 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr int kJobs = 12;
+constexpr int kJobs = 7;
 constexpr int kHosts = 5000;
 
 // Each line names another host, which takes 3 KB.
