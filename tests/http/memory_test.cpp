@@ -3,11 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <memory>
 #include <string>
-#include <thread>
+#include <vector>
 
 #include "curl.h"
+#include "eventually.h"
 #include "server_process.h"
 #include "workshop.h"
 
@@ -46,13 +47,14 @@ struct Memory : testing::Test {
   // As a sender or a reader does that is told to come again.
   template <class Ask>
   Reply until_there_is_memory(Ask&& ask) {
-    Reply reply = ask();
-    for (int tries = 0; reply.status == 503 && tries < 100; ++tries) {
+    Reply reply;
+    EXPECT_TRUE(eventually([&] {
+      reply = ask();
+      if (reply.status != 503) return true;
       EXPECT_THAT(reply.body, HasSubstr("--memory"));
       EXPECT_EQ(post(*server, "small", "small").status, 200);
-      std::this_thread::sleep_for(std::chrono::milliseconds(200));
-      reply = ask();
-    }
+      return false;
+    }));
     return reply;
   }
 
