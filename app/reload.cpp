@@ -23,7 +23,7 @@ namespace {
 // Settings that a running server can change, besides the tables.
 constexpr auto kFollowed = std::to_array<std::string_view>(
     {"alert-hold", "alertmanager", "keep-at-most", "keep-findings", "keep-jobs", "keep-lines",
-     "keep-secrets", "min-free", "rules", "webhook"});
+     "keep-secrets", "memory", "min-free", "rules", "webhook"});
 
 // The first lines of a source are kept or not from its first batch on.
 bool begins_or_ends_keeping_lines(const ServeOptions& at_start, const ServeOptions& now) {
@@ -89,6 +89,7 @@ void follow(const Reloadable& follows, const SettingsInForce& settings, const Re
   if (begins_or_ends_keeping_lines(settings.read.options, now.options))
     retention.lines = retention_of(settings.read.options).lines;
   follows.retention.set(std::move(retention));
+  follows.jobs.memory().set_most(memory_of(now.options));
   follows.store.set_least_room(*setting_size(now.options.min_free));
   say(LogLevel::info, "settings-read", "settings read again", {{"receivers", receivers.size()}});
   if (const auto keys = kept_until_restart(settings.read, now); !keys.empty())

@@ -193,6 +193,7 @@ int serve(const SettingsInForce& settings) {
                           .rest_after = seconds_of(options.rest_after),
                           .shorten_after = *setting_size(options.shorten_after),
                           .keeps_lines = *setting_size(options.keep_lines) > 0,
+                          .memory = memory_of(options),
                           .marks = std::filesystem::path(options.data) / kReadingMarks};
   LiveJobs jobs(store, catalog, metrics, live);
   Retention retention(store, jobs, metrics, retention_of(options));

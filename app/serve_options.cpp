@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <boost/asio/ip/address.hpp>
 #include <charconv>
 
@@ -11,6 +12,7 @@
 #include "app/sizes.h"
 #include "app/table_reader.h"
 #include "http/query.h"
+#include "service/process_use.h"
 
 namespace faultline {
 namespace {
@@ -32,8 +34,15 @@ std::string check_syslog(const std::string& text) {
 constexpr std::chrono::hours kLeastToKeep{1};
 constexpr std::string_view kLeastToStore = "1MB";
 constexpr std::string_view kLeastOfLines = "64KB";
+// The server needs some of it without any job.
+constexpr std::string_view kLeastMemory = "64MB";
 
 std::string check_size(const std::string& text) { return wrong_size(text, "0", ""); }
+
+std::string check_memory(const std::string& text) {
+  if (!text.ends_with('%')) return wrong_size(text, kLeastMemory, "no limit");
+  return setting_size_or_share(text, 0) ? "" : "must be a share from 1% to 100%, or a size";
+}
 
 std::string check_job(const std::string& text) {
   const Result<void> good = check_name("the job's name", text);
@@ -219,6 +228,14 @@ void add_serve_options(CLI::App& command, ServeOptions& options) {
       ->check(CLI::Validator(check_size, ""))
       ->type_name("SIZE")
       ->capture_default_str();
+  command
+      .add_option("--memory", options.memory,
+                  "How much memory all jobs together may take: a size, or a share of what the "
+                  "machine or its control group allows. Beyond it jobs are unloaded early, and "
+                  "large ones are answered 503 until there is room; 0: no limit")
+      ->check(CLI::Validator(check_memory, ""))
+      ->type_name("SIZE|SHARE%")
+      ->capture_default_str();
   command.add_flag("--keep-secrets", options.keep_secrets,
                    "Keep and show the passwords, tokens and keys in logs; by default each of their "
                    "letters becomes a star before anything is stored");
@@ -241,6 +258,12 @@ void add_serve_options(CLI::App& command, ServeOptions& options) {
   add_keeping(command, options);
   add_alert_options(command, options.alerts);
   add_access_options(command, options);
+}
+
+// A share is of what the machine allows, which may be very little.
+std::uint64_t memory_of(const ServeOptions& options) {
+  const std::uint64_t size = *setting_size_or_share(options.memory, allowed_memory());
+  return size == 0 ? 0 : std::max(size, *setting_size(kLeastMemory));
 }
 
 RetentionSettings retention_of(const ServeOptions& options) {

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -36,6 +37,7 @@ struct ServeOptions {
   std::size_t max_connections = 1024;
   std::vector<std::string> allowed_hosts;
   std::string min_free = "128MB";
+  std::string memory = "50%";
   std::string keep_jobs = "90d";
   std::string keep_findings = "400d";
   std::string keep_at_most = "0";
@@ -73,6 +75,9 @@ std::chrono::seconds seconds_of(const std::string& text);
 // How long things are kept. Throws std::runtime_error with one line that says what is wrong with a
 // [[keep]] table.
 RetentionSettings retention_of(const ServeOptions& options);
+
+// How much memory all jobs together may take; 0: no limit.
+std::uint64_t memory_of(const ServeOptions& options);
 
 // What the command line says; it overrides the file.
 using Given = std::vector<std::pair<std::string, std::vector<std::string>>>;

@@ -33,6 +33,15 @@ std::optional<std::uint64_t> setting_size(std::string_view text) {
   return number << *shift;
 }
 
+std::optional<std::uint64_t> setting_size_or_share(std::string_view text, std::uint64_t all) {
+  if (!text.ends_with('%')) return setting_size(text);
+  unsigned percent = 0;
+  const char* end = text.data() + text.size() - 1;
+  const auto [stop, bad] = std::from_chars(text.data(), end, percent);
+  if (bad != std::errc{} || stop != end || percent < 1 || percent > 100) return std::nullopt;
+  return all / 100 * percent;
+}
+
 std::string wrong_size(std::string_view text, std::string_view least, std::string_view zero) {
   const auto size = setting_size(text);
   if (!size) return "must be a size such as 0, 64KB, 128MB, 2GB or 1TB";

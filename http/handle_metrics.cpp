@@ -16,7 +16,7 @@ void write_gauge(Exposition& out, std::string_view name, std::string_view help,
   out.sample({}, value);
 }
 
-void write_jobs(Exposition& out, const LiveJobs& jobs) {
+void write_jobs(Exposition& out, LiveJobs& jobs) {
   write_gauge(out, "faultline_ready", "1 once stored jobs are known.", jobs.ready() ? 1 : 0);
   write_gauge(out, "faultline_jobs", "Jobs known.", jobs.count());
   out.family("faultline_jobs_by_verdict", "gauge", "Jobs by last verdict.");
@@ -31,6 +31,9 @@ void write_jobs(Exposition& out, const LiveJobs& jobs) {
       out, "faultline_jobs_set_aside",
       "Jobs that are not judged: stored data cannot be read back, or there is too much of it.",
       jobs.count_set_aside());
+  write_gauge(out, "faultline_jobs_lacking_memory",
+              "Large jobs that wait because all jobs together take too much memory.",
+              jobs.count_lacking_memory());
 }
 
 void write_store(Exposition& out, Services& services) {
@@ -65,6 +68,9 @@ void write_process(Exposition& out, const Services& services) {
   out.family("process_cpu_seconds_total", "counter", "Processor time used.");
   out.sample({}, use.cpu_seconds);
   write_gauge(out, "process_resident_memory_bytes", "Memory in use.", use.resident_bytes);
+  write_gauge(out, "faultline_memory_budget_bytes",
+              "Memory that all jobs together may take; 0: there is no limit.",
+              services.jobs.memory().most());
   write_gauge(out, "process_virtual_memory_bytes", "Virtual memory in use.", use.virtual_bytes);
   write_gauge(out, "process_open_fds", "Open files and connections.", use.open_fds);
   write_gauge(out, "process_max_fds", "Most open files and connections that the system allows.",

@@ -3,6 +3,11 @@
 #include <fmt/format.h>
 
 namespace faultline {
+namespace {
+
+constexpr std::chrono::seconds kRetryForMemory{5};
+
+}  // namespace
 
 std::string job_of_unlabelled(const Services& services) {
   return services.default_job.empty() ? "unlabelled" : services.default_job;
@@ -12,6 +17,8 @@ Problem store_problem(const std::exception_ptr& failure) {
   std::string reason;
   try {
     std::rethrow_exception(failure);
+  } catch (const LacksMemory& lack) {
+    return memory_problem(lack);
   } catch (const SourceMovedOn& moved) {
     return {.status = 409, .detail = moved.what(), .next_offset = moved.stored_offset};
   } catch (const std::exception& error) {
@@ -26,6 +33,13 @@ Problem store_problem(const std::exception_ptr& failure) {
                             reason),
       .retry_after_seconds = 5,
       .refused = "store"};
+}
+
+Problem memory_problem(const LacksMemory& lack) {
+  return {.status = 503,
+          .detail = fmt::format("{}; ask again, or send again, a little later", lack.what()),
+          .retry_after_seconds = static_cast<int>(lack.retry_after.count()),
+          .refused = "memory"};
 }
 
 std::uint64_t most_weight_of(std::uint64_t bytes) {
@@ -59,6 +73,7 @@ Problem block_problem(const Error& error, std::uint64_t next_offset) {
 std::optional<Problem> set_aside_problem(const LiveJobs& jobs, const std::string& job) {
   const auto known = jobs.known_as_set_aside(job);
   if (!known) return std::nullopt;
+  if (known->for_memory) return memory_problem(LacksMemory(kRetryForMemory));
   if (known->for_now)
     return Problem{.status = 503,
                    .detail = fmt::format("the job {} is set aside for a moment: {}; send the body "

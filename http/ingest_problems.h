@@ -19,6 +19,9 @@ std::string job_of_unlabelled(const Services& services);
 // `failure`: what the store threw.
 Problem store_problem(const std::exception_ptr& failure);
 
+// While all jobs together take too much memory.
+Problem memory_problem(const LacksMemory& lack);
+
 // How much the events of so many bytes may weigh, before they are unpacked. A flood of them must
 // cost its sender as much as us.
 std::uint64_t most_weight_of(std::uint64_t bytes);

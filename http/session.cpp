@@ -10,6 +10,7 @@
 #include "http/access.h"
 #include "http/asking.h"
 #include "http/audit.h"
+#include "http/ingest_problems.h"
 #include "http/offload.h"
 #include "http/origin.h"
 #include "http/query.h"
@@ -42,6 +43,8 @@ std::string head_of(const Response& response, bool close, bool old_client) {
 }
 
 Response failed(const Request& request, const std::exception& error) {
+  if (const auto* lack = dynamic_cast<const LacksMemory*>(&error))
+    return problem_response(memory_problem(*lack));
   say(LogLevel::error, "request-failed", "the server failed on a request",
       {{"method", request.method}, {"path", request.path}, {"why", error.what()}});
   const bool store = dynamic_cast<const StoreError*>(&error) != nullptr;

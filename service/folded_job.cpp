@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "model/event_weight.h"
+
 namespace faultline {
 namespace {
 
@@ -13,6 +15,18 @@ std::uint64_t hash_of(const Speaker& speaker) {
   const std::int64_t numbers[] = {speaker.pid, speaker.device, speaker.rank};
   return XXH3_64bits_withSeed(numbers, sizeof numbers,
                               XXH3_64bits(speaker.host.data(), speaker.host.size()));
+}
+
+// An estimate, by the floods of docs/reliability.md.
+std::uint64_t weight_of_what(const Batch& batch, std::size_t new_speakers) {
+  constexpr std::uint64_t kOfSpeaker = 2048;
+  constexpr std::uint64_t kOfEvent = 1024;
+  constexpr std::uint64_t kOfItsText = 256;  // of a unit of weight_of()
+  constexpr std::uint64_t kBytesOfLogInOne = 64;
+  std::uint64_t weight = kOfSpeaker * new_speakers + kOfEvent * batch.events.size() +
+                         (batch.to_offset - batch.from_offset) / kBytesOfLogInOne;
+  for (const Event& event : batch.events) weight += kOfItsText * weight_of(event);
+  return weight;
 }
 
 }  // namespace
@@ -58,7 +72,9 @@ void FoldedJob::apply(std::int64_t number, const Source& source, const Batch& ba
   event_limit_.count(batch);
   events_ += batch.events.size();
   bytes_ += batch.to_offset - batch.from_offset;
+  const std::size_t before = speakers_.size();
   for (const Speaker& speaker : batch.speakers) speakers_.insert(hash_of(speaker));
+  weight_ += weight_of_what(batch, speakers_.size() - before);
   if (speakers_.size() > limits_.processes)
     throw std::length_error(fmt::format("the job has more than {} processes, the limit for one job",
                                         limits_.processes));

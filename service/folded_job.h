@@ -3,6 +3,7 @@
 // folds.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <exception>
 #include <functional>
@@ -49,6 +50,9 @@ class FoldedJob {
       : limits_(limits), state_(std::move(name)), event_limit_(limits.events) {}
 
   const std::string& name() const { return state_.name(); }
+
+  // About how much memory the state takes. Needs no lock.
+  std::uint64_t weight() const { return weight_; }
 
   // Takes out of the batch what is over the limits of the job. Call it before the commit is stored.
   void limit(Batch& batch) const { event_limit_.take_out_what_is_over(batch); }
@@ -122,6 +126,7 @@ class FoldedJob {
   EventLimit event_limit_;
   std::unordered_set<std::uint64_t> speakers_;  // hashes
   std::uint64_t bytes_ = 0;
+  std::atomic<std::uint64_t> weight_ = 0;
   std::int64_t last_batch_ = 0;
   bool is_whole_ = true;
   UnkeptCalls unkept_;

@@ -9,9 +9,7 @@
 namespace faultline {
 namespace {
 
-// With more jobs than this in memory, each rests after kShortPatience: a job takes 30 KB or more.
-constexpr std::size_t kManyAwake = 4096;
-constexpr std::chrono::seconds kShortPatience{10};
+constexpr std::size_t kManyAwake = 4096;  // jobs: each takes 30 KB or more
 
 constexpr std::chrono::minutes kBetweenTrims{1};
 
@@ -40,6 +38,8 @@ void LiveJobs::judge_at_start(const std::string& job) {
         stored->asked_at = SteadyTime(steady_now() - settings_.rest_after);
     }
     rest(job);
+  } catch (const LacksMemory&) {
+    reconcile_later(job);
   } catch (const std::exception& error) {
     // The job is served all the same, and judged again later.
     say(LogLevel::error, "job-not-judged", "a job could not be judged",
@@ -99,22 +99,34 @@ std::size_t LiveJobs::reconcile(Job& job) {
 }
 
 std::size_t LiveJobs::reconcile_soon(std::string_view name) {
-  const std::shared_ptr<Job> job = find(name);
-  if (!job) return 0;
-  if (!job->pace.is_too_soon(steady_now())) return reconcile(name);
-  job->is_due = true;
+  try {
+    const std::shared_ptr<Job> job = find(name);
+    if (!job) return 0;
+    if (!job->pace.is_too_soon(steady_now())) return reconcile(*job);
+    job->is_due = true;
+  } catch (const LacksMemory&) {
+    reconcile_later(name);
+  }
   return 0;
 }
 
+void LiveJobs::reconcile_later(std::string_view name) {
+  if (const std::shared_ptr<Job> job = known(name)) job->is_due = true;
+}
+
 void LiveJobs::reconcile_anew(std::string_view name) {
-  const std::shared_ptr<Job> job = find(name);
-  if (!job) return;
-  {
-    const std::lock_guard lock(job->reconcile_mutex);
-    job->reconciled.reset();
+  try {
+    const std::shared_ptr<Job> job = find(name);
+    if (!job) return;
+    {
+      const std::lock_guard lock(job->reconcile_mutex);
+      job->reconciled.reset();
+    }
+    recall_what_was_told(*job);
+    reconcile(*job);
+  } catch (const LacksMemory&) {
+    reconcile_later(name);  // also anew, if it has to be read first
   }
-  recall_what_was_told(*job);
-  reconcile(*job);
 }
 
 // Whether the diagnosis may have changed with time, even if no line came.
@@ -138,7 +150,9 @@ bool LiveJobs::has_just_ended(Job& job) const {
 
 void LiveJobs::reconcile_open() {
   IndependentSteps steps;
-  for (const std::string& job : open_sources_.jobs()) steps.run([&] { reconcile(job); });
+  for (const std::string& job : open_sources_.jobs())
+    if (const std::shared_ptr<Job> open = known(job); open && !waits_for_its_time(job))
+      steps.run([&] { judge_in_time(*open); });
   std::vector<std::string> to_rest;
   patience_ = count_in_memory() > kManyAwake ? std::min(settings_.rest_after, kShortPatience)
                                              : settings_.rest_after;
@@ -147,15 +161,7 @@ void LiveJobs::reconcile_open() {
     const std::shared_ptr<Job> job = std::move(held);
     if (is_to_be_read_anew(*job) || may_rest(*job)) to_rest.push_back(job->name);
     if (!is_to_be_judged_by_time(*job) || marks_.is_suspected(job->name)) continue;
-    steps.run([&] {
-      try {
-        wake(*job);
-        reconcile(*job);
-      } catch (...) {
-        job->is_due = true;
-        throw;
-      }
-    });
+    steps.run([&] { judge_in_time(*job); });
   }
   for (const std::string& job : to_rest) steps.run([&] { rest(job); });
   // malloc keeps the freed pages of resting jobs with the threads that read them, unless it is
@@ -166,12 +172,33 @@ void LiveJobs::reconcile_open() {
     trimmed_at_ = steady_now();
     has_to_trim_ = false;
   }
+  relieve_memory();
+  memory_.look_for_end();
   steps.end();
+}
+
+void LiveJobs::judge_in_time(Job& job) {
+  try {
+    wake(job);
+    if (job.read().version() > 0) reconcile(job);  // else its first commit is on its way
+  } catch (const LacksMemory&) {
+    job.is_due = true;
+  } catch (...) {
+    job.is_due = true;
+    throw;
+  }
+}
+
+// Whether it rests, although somebody may send to it: for want of memory.
+bool LiveJobs::waits_for_its_time(const std::string& name) const {
+  const std::shared_ptr<Job> job = known(name);
+  return job && !job->is_read && job->sketch;
 }
 
 bool LiveJobs::is_to_be_judged_by_time(Job& job) const {
   if (!job.is_read)
-    return job.sketch && job.sketch->judge_at && steady_now() >= *job.sketch->judge_at;
+    return job.is_due.exchange(false) ||
+           (job.sketch && job.sketch->judge_at && steady_now() >= *job.sketch->judge_at);
   return job.is_due.exchange(false) || is_to_be_judged(job) || has_just_ended(job);
 }
 
@@ -183,21 +210,41 @@ bool LiveJobs::is_to_be_read_anew(Job& job) {
 // A job may rest if nobody sends to it or asks for it and all is judged. It must also be quick to
 // read again, or be over.
 bool LiveJobs::may_rest(Job& job) const {
-  if (!job.is_read || job.is_due || steady_now() - job.asked_at.load() < patience_.load() ||
-      !open_sources_.open(job.name).empty() || !why_set_aside(job).empty())
+  if (!job.is_read || steady_now() - job.asked_at.load() < patience_.load() ||
+      !open_sources_.open(job.name).empty())
     return false;
-  if (job.read().bytes() > kSoonRead && !is_over(job)) return false;
-  const std::lock_guard lock(job.cache_mutex);
-  return job.cached != nullptr;
+  return why_set_aside(job).empty() && may_rest_for_memory(job) &&
+         (job.read().bytes() <= kSoonRead || is_over(job));
 }
 
-std::shared_ptr<const LiveJobs::Sketch> LiveJobs::sketched(Job& job) {
+bool LiveJobs::may_rest_for_memory(Job& job) const {
+  if (!job.is_read || job.is_due) return false;
+  {
+    const std::lock_guard lock(job.set_aside_mutex);
+    if (!job.set_aside.empty()) return is_large(job) && !job.read_anew_at;
+  }
+  const std::unique_lock lock(job.cache_mutex, std::try_to_lock);
+  return lock && job.cached != nullptr;
+}
+
+// Nothing: it is not judged, or somebody is using it.
+std::shared_ptr<LiveJobs::Sketch> LiveJobs::sketched(Job& job) {
   auto sketch = std::make_shared<Sketch>();
   sketch->catalog = catalog_.version();
   sketch->hosts = packed(*hosts_of_job(job).hosts);
-  const std::lock_guard reconcile_lock(job.reconcile_mutex);
-  const std::lock_guard cache_lock(job.cache_mutex);
-  if (!job.reconciled || !job.cached || job.cached_catalog != sketch->catalog) return nullptr;
+  sketch->set_aside = why_set_aside(job);
+  if (!sketch->set_aside.empty()) {
+    const auto diagnosis = set_aside_diagnosis(job, sketch->set_aside);
+    const FoldedJob::Reading state = job.read();
+    sketch->overview = overview_of(state.state(), *diagnosis);
+    sketch->version = state.version();
+    return sketch;
+  }
+  const std::unique_lock reconcile_lock(job.reconcile_mutex, std::try_to_lock);
+  if (!reconcile_lock) return nullptr;
+  const std::unique_lock cache_lock(job.cache_mutex, std::try_to_lock);
+  if (!cache_lock || !job.reconciled || !job.cached || job.cached_catalog != sketch->catalog)
+    return nullptr;
   const FoldedJob::Reading state = job.read();
   if (job.cached_version != state.version()) return nullptr;
   sketch->overview = overview_of(state.state(), *job.cached);
@@ -220,21 +267,24 @@ bool LiveJobs::rest(const std::string& name) {
   if (!job) return false;
   const bool anew = is_to_be_read_anew(*job);
   if (!anew && !may_rest(*job)) return false;
-  std::shared_ptr<const Sketch> sketch = anew ? nullptr : sketched(*job);
+  std::shared_ptr<const Sketch> sketch;
+  if (!anew) sketch = sketched(*job);
   if (!anew && !sketch) return false;
-  {
-    const std::unique_lock lock(mutex_);
-    const auto found = jobs_.find(name);
-    // Somebody uses the job, or a commit is on its way to it: try another time.
-    if (found == jobs_.end() || found->second != job || job.use_count() != 2) return false;
-    if (sketch && sketch->version != job->read().version()) return false;
-    if (sketch && sketch->version == 0)
-      jobs_.erase(found);  // nothing of it came to the disk
-    else
-      found->second = std::make_shared<Job>(name, std::move(sketch));
-  }
-  job.reset();
+  if (!put_to_rest(std::move(job), std::move(sketch))) return false;
   if (anew) reconcile(name);
+  return true;
+}
+
+bool LiveJobs::put_to_rest(std::shared_ptr<Job> job, std::shared_ptr<const Sketch> sketch) {
+  const std::unique_lock lock(mutex_);
+  const auto found = jobs_.find(job->name);
+  // Somebody uses the job, or a commit is on its way to it: try another time.
+  if (found == jobs_.end() || found->second != job || job.use_count() != 2) return false;
+  if (sketch && sketch->version != job->read().version()) return false;
+  if (sketch && sketch->version == 0)
+    jobs_.erase(found);  // nothing of it came to the disk
+  else
+    found->second = std::make_shared<Job>(job->name, std::move(sketch));
   return true;
 }
 

@@ -23,6 +23,9 @@ namespace faultline {
 // came.
 constexpr std::chrono::seconds kFresh{1};
 
+// With many jobs in memory, or too little memory, each rests after so long.
+constexpr std::chrono::seconds kShortPatience{10};
+
 // What stays in memory of a job that nobody asks for: enough for the lists.
 struct LiveJobs::Sketch {
   JobOverview overview;
@@ -30,14 +33,21 @@ struct LiveJobs::Sketch {
   std::uint64_t version = 0;           // of the state
   std::uint64_t catalog = 0;           // its version
   std::optional<SteadyTime> judge_at;  // even if no line comes
+  std::string set_aside;               // why, if it is for good
   std::map<std::string, Timestamp, std::less<>> suspected_since;
   std::set<std::pair<std::string, Cause>> offended;
 };
 
+// What the server does of itself with a job that costs much to read takes one in so many parts of
+// the time.
+constexpr int kOneInOfReading = 20;
+
 struct LiveJobs::Job {
   explicit Job(std::string job_name, std::shared_ptr<const Sketch> what_it_was = nullptr)
       : name(std::move(job_name)), sketch(std::move(what_it_was)) {
-    if (sketch) verdict = sketch->overview.verdict;
+    if (!sketch) return;
+    verdict = sketch->overview.verdict;
+    set_aside = sketch->set_aside;
   }
 
   FoldedJob::Reading read() { return FoldedJob::Reading(*folded); }
@@ -49,12 +59,14 @@ struct LiveJobs::Job {
   std::unique_ptr<FoldedJob> folded;     // once it is read
   std::shared_ptr<const Sketch> sketch;  // of the job before it rested; set on construction
   std::atomic<SteadyTime> asked_at = SteadyTime{};
+  std::atomic<SteadyTime::duration> read_in{};         // how long it took
+  std::atomic<SteadyTime> lacks_until = SteadyTime{};  // memory, for it to be read
   std::atomic<bool> is_forgotten = false;
 
   std::mutex set_aside_mutex;
   std::string set_aside;                   // why; empty: it is not
   std::optional<SteadyTime> read_anew_at;  // the failure may be over then
-  bool is_set_aside_for_now = false;       // for lack of memory; it is read again
+  bool is_set_aside_for_now = false;       // the database lacked memory; it is read again
 
   std::mutex cache_mutex;  // also keeps several callers from computing the same diagnosis
   std::shared_ptr<const Diagnosis> cached;

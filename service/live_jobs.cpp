@@ -11,6 +11,7 @@
 #include "logging/log.h"
 #include "service/clock.h"
 #include "service/live_job.h"
+#include "service/live_memory.h"
 #include "service/packed_hosts.h"
 
 namespace faultline {
@@ -28,6 +29,7 @@ LiveJobs::LiveJobs(Store& store, const LiveCatalog& catalog, Metrics& metrics,
       catalog_(catalog),
       metrics_(metrics),
       settings_(std::move(settings)),
+      memory_(settings_.memory, settings_.memory_used),
       marks_(settings_.marks),
       open_sources_(settings_.stall_after),
       patience_(settings_.rest_after) {}
@@ -70,6 +72,9 @@ void LiveJobs::wake(Job& job) {
   if (job.is_read) return;
   if (marks_.is_set_aside(job.name)) return wake_set_aside(job);
   const SteadyTime begun = steady_now();
+  if (const auto wait = job.lacks_until.load() - begun; wait > SteadyTime::duration::zero())
+    throw LacksMemory(std::chrono::ceil<std::chrono::seconds>(wait));
+  LargeReading reading(*this, job);
   auto folded = std::make_unique<FoldedJob>(job.name, settings_.limits);
   std::string lack;
   bool may_be_better = true;
@@ -85,6 +90,7 @@ void LiveJobs::wake(Job& job) {
         if (!lack.empty()) return;
         try {
           folded->fold(stored);
+          reading.expect(folded->weight());
         } catch (const std::length_error& error) {
           lack = error.what();
           may_be_better = false;
@@ -110,15 +116,15 @@ void LiveJobs::wake(Job& job) {
     set_aside(job, std::move(lack), for_now);
     // The failure of the disk may pass, so try again, but spend only a small part of the time on
     // it.
-    constexpr int kOneIn = 20;
     const SteadyTime now = steady_now();
     if (may_be_better)
       job.read_anew_at =
-          now + std::max<SteadyTime::duration>(kReadAnewAfter, (now - begun) * kOneIn);
+          now + std::max<SteadyTime::duration>(kReadAnewAfter, (now - begun) * kOneInOfReading);
     else
       marks_.acquit(job.name);
   }
   job.asked_at = steady_now();
+  job.read_in = job.asked_at.load() - begun;
   job.is_read = true;
 }
 
@@ -156,14 +162,22 @@ std::optional<LiveJobs::SetAside> LiveJobs::known_as_set_aside(std::string_view 
   if (!job) return std::nullopt;
   if (marks_.waits_for_others(name))
     return SetAside{"the server may have died of it, so it reads the other jobs first", true};
-  const std::lock_guard lock(job->set_aside_mutex);
-  if (job->set_aside.empty()) return std::nullopt;
-  return SetAside{job->set_aside, job->is_set_aside_for_now};
+  {
+    const std::lock_guard lock(job->set_aside_mutex);
+    if (!job->set_aside.empty()) return SetAside{job->set_aside, job->is_set_aside_for_now};
+  }
+  if (!lacks_memory(*job)) return std::nullopt;
+  return SetAside{LacksMemory(std::chrono::seconds{1}).what(), true, true};
 }
 
 std::size_t LiveJobs::count_set_aside() const {
   return static_cast<std::size_t>(std::ranges::count_if(
       all(), [](const std::shared_ptr<Job>& job) { return !why_set_aside(*job).empty(); }));
+}
+
+bool LiveJobs::is_in_memory(std::string_view name) const {
+  const std::shared_ptr<Job> job = known(name);
+  return job && job->is_read;
 }
 
 std::size_t LiveJobs::count_in_memory() const {
@@ -320,7 +334,12 @@ void LiveJobs::commit(Commit commit, std::function<void(std::exception_ptr)> don
   std::shared_ptr<Job> job = is_stopping() ? known(commit.source.job) : nullptr;
   const bool is_for_next_server = job && !job->is_read;
   if (!is_for_next_server) {
-    job = find_or_add(commit.source.job);
+    try {
+      job = find_or_add(commit.source.job);
+    } catch (const LacksMemory&) {
+      done(std::current_exception());
+      return;
+    }
     job->folded->limit(commit.batch);
   }
   const SteadyTime begun = steady_now();
@@ -424,11 +443,18 @@ std::vector<std::string> LiveJobs::sources_that(
   return those;
 }
 
-void LiveJobs::prepare(std::string_view name) { find(name); }
+void LiveJobs::prepare(std::string_view name) {
+  try {
+    const std::shared_ptr<Job> job = find(name);
+    if (job && lacks_memory(*job)) relieve_memory();
+  } catch (const LacksMemory&) {
+    return;
+  }
+}
 
 bool LiveJobs::is_prepared(std::string_view name) const {
   const std::shared_ptr<Job> job = known(name);
-  return !job || job->is_read;
+  return !job || (job->is_read && !lacks_memory(*job));
 }
 
 bool LiveJobs::source_ended(std::string_view name, std::string_view source) {
@@ -469,6 +495,9 @@ std::shared_ptr<const Diagnosis> LiveJobs::diagnose_now(Job& job) {
   const std::optional<std::uint64_t> all_read_at = read_all_to_their_ends(job);
   std::optional<ReadingMarks::Mark> first;
   if (!job.cached) first.emplace(marks_, job.name);
+  std::unique_lock turn(large_job_mutex_, std::defer_lock);
+  if (is_large(job) && memory_.is_tight() && !turn.try_lock())
+    throw LacksMemory(std::chrono::seconds{1});
   const FoldedJob::Reading state = job.read();
   const SteadyTime now = steady_now();
   Moment moment = moment_of(job, std::move(offences));
@@ -535,10 +564,23 @@ Moment LiveJobs::moment_of(const Job& job, std::vector<PastOffence> past_offence
           .past_offences = std::move(past_offences)};
 }
 
+// While memory is tight, a large job that is asked for is judged at once, so that it can rest for
+// the next.
+std::shared_ptr<const Diagnosis> LiveJobs::diagnose_to_tell(Job& job) {
+  auto diagnosis = diagnose_now(job);
+  if (!is_large(job) || !memory_.is_tight()) return diagnosis;
+  try {
+    reconcile(job);
+  } catch (const StoreError&) {
+    job.is_due = true;  // what was asked for does not need the disk
+  }
+  return diagnosis;
+}
+
 std::shared_ptr<const Diagnosis> LiveJobs::diagnosis(std::string_view name, int attempt) {
   const std::shared_ptr<Job> job = find(name);
   if (!job) return nullptr;
-  auto latest = diagnose_now(*job);
+  auto latest = diagnose_to_tell(*job);
   if (attempt == 0 || attempt == latest->attempt || attempt > latest->attempts) return latest;
   std::vector<PastOffence> offences = past_offences(*job);
   const FoldedJob::Reading state = job->read();
@@ -574,14 +616,14 @@ std::optional<JobOverview> LiveJobs::overview(std::string_view name) {
     if (const std::shared_ptr<const Sketch> sketch = sketch_of(*asleep)) return sketch->overview;
   const std::shared_ptr<Job> job = find(name);
   if (!job) return std::nullopt;
-  const auto diagnosis = diagnose_now(*job);
+  const auto diagnosis = diagnose_to_tell(*job);
   return overview_of(job->read().state(), *diagnosis);
 }
 
 std::optional<JobDetail> LiveJobs::detail(std::string_view name) {
   const std::shared_ptr<Job> job = find(name);
   if (!job) return std::nullopt;
-  const auto diagnosis = diagnose_now(*job);
+  const auto diagnosis = diagnose_to_tell(*job);
   return detail_of(job->read().state(), *diagnosis);
 }
 

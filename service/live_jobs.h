@@ -25,9 +25,11 @@
 #include "rules/answer/operations.h"
 #include "rules/knowledge/live_catalog.h"
 #include "service/folded_job.h"
+#include "service/memory_budget.h"
 #include "service/metrics.h"
 #include "service/open_sources.h"
 #include "service/pool.h"
+#include "service/process_use.h"
 #include "service/reading_marks.h"
 #include "service/reanalysis.h"
 #include "service/unanswered_pushes.h"
@@ -49,6 +51,9 @@ struct LiveSettings {
   // Lines are kept, so that they can be read again and shown.
   bool keeps_lines = true;
   JobLimits limits;
+  // How much memory all jobs may take together, by `memory_used`; 0: no limit.
+  std::uint64_t memory = 0;
+  MemoryBudget::Measure memory_used = own_memory;
   // Where the next process learns which jobs this one was reading when it died; empty: nowhere.
   std::filesystem::path marks;
 };
@@ -90,7 +95,8 @@ class LiveJobs {
                                         const std::vector<std::string>& sources,
                                         const std::function<bool(const SourceState&)>& fulfil);
 
-  // Reads the job if it is stored and not in memory, which may take a while.
+  // Reads the job if it is stored and not in memory, which may take a while. If there is no memory
+  // for that, known_as_set_aside() tells of it.
   void prepare(std::string_view job);
   // Whether prepare() would return at once.
   bool is_prepared(std::string_view job) const;
@@ -114,9 +120,11 @@ class LiveJobs {
   UnansweredPushes& unanswered_pushes() { return unanswered_pushes_; }
   WantedEvidence& wanted() { return wanted_; }
   const LiveCatalog& catalog() const { return catalog_; }
+  MemoryBudget& memory() { return memory_; }
 
   std::vector<std::string> names() const;  // sorted
   std::size_t count() const;
+  bool is_in_memory(std::string_view job) const;
   std::size_t count_in_memory() const;
   // Counts jobs by their last verdict, without a new diagnosis. Leaves out jobs that were not read
   // since the start.
@@ -153,11 +161,13 @@ class LiveJobs {
   std::optional<std::string> set_aside(std::string_view job);
   struct SetAside {
     std::string why;
-    bool for_now = false;  // memory lacked; the job is read again
+    bool for_now = false;     // the job is read again
+    bool for_memory = false;  // LacksMemory
   };
   // The same, without reading the job. Of a job that is not in memory nothing is known.
   std::optional<SetAside> known_as_set_aside(std::string_view job) const;
   std::size_t count_set_aside() const;
+  std::size_t count_lacking_memory() const;  // jobs that wait for it
 
   // Deletes the job from memory and from the store, as Store::delete_job does. False: there is
   // none, or something came of it after `unless_after`.
@@ -191,6 +201,7 @@ class LiveJobs {
   struct Job;
   struct Sketch;
   class Underway;
+  class LargeReading;
 
   std::vector<std::shared_ptr<Job>> all() const;
   std::shared_ptr<Job> known(std::string_view name) const;  // maybe not read
@@ -203,14 +214,26 @@ class LiveJobs {
   void wake_set_aside(Job& job);
   bool rest(const std::string& name);
   bool may_rest(Job& job) const;
-  std::shared_ptr<const Sketch> sketched(Job& job);
+  // The same, also if somebody asked for the job or sent to it lately.
+  bool may_rest_for_memory(Job& job) const;
+  bool put_to_rest(std::shared_ptr<Job> job, std::shared_ptr<const Sketch> sketch);
+  bool is_large(const Job& job) const;
+  bool lacks_memory(const Job& job) const;
+  // While all jobs together take too much memory, has jobs rest. Returns whether that suffices.
+  bool relieve_memory();
+  bool rest_for_memory(const std::string& name);
+  std::shared_ptr<Sketch> sketched(Job& job);
   // The sketch of a job that rests, if it is still valid.
   std::shared_ptr<const Sketch> sketch_of(const Job& job) const;
   void fold(const std::shared_ptr<Job>& job, const std::shared_ptr<const Commit>& saved,
             std::function<void(std::exception_ptr)> done);
   void fold_later(const std::shared_ptr<Job>& job);
   std::shared_ptr<const Diagnosis> diagnose_now(Job& job);
+  std::shared_ptr<const Diagnosis> diagnose_to_tell(Job& job);
   void judge_at_start(const std::string& job);
+  void reconcile_later(std::string_view job);
+  void judge_in_time(Job& job);
+  bool waits_for_its_time(const std::string& job) const;
   static void set_aside(Job& job, std::string why, bool for_now = false);
   static void set_aside_for(Job& job, const std::string& source, const std::exception_ptr& failure);
   static std::string why_set_aside(Job& job);
@@ -235,10 +258,9 @@ class LiveJobs {
   void recall_what_was_told(Job& job);
   Moment moment_of(const Job& job, std::vector<PastOffence> past_offences) const;
   JobOnHosts hosts_of_job(Job& job);
-  std::shared_ptr<const HostViews> hosts_of(const std::string& job);
+  std::shared_ptr<const HostViews> hosts_of(std::string_view job);
   std::vector<PastOffence> past_offences(Job& job);
-  std::string uuid_of(const Offence& offence);
-  bool others_were_clean(const Offence& offence);
+  bool ask_other_jobs(const std::vector<const Offence*>& offences, std::vector<PastOffence>& past);
   void note_offences(Job& job, const Diagnosis& diagnosis,
                      const std::set<std::string, std::less<>>& blamed);
 
@@ -246,6 +268,7 @@ class LiveJobs {
   const LiveCatalog& catalog_;
   Metrics& metrics_;
   LiveSettings settings_;
+  MemoryBudget memory_;
   ReadingMarks marks_;
   OpenSources open_sources_;
   UnansweredPushes unanswered_pushes_;
@@ -261,6 +284,10 @@ class LiveJobs {
   // Grows when a job's diagnosis blames another part than before: what other jobs know of past
   // offences is then out of date.
   std::atomic<std::uint64_t> offences_version_{1};
+
+  std::mutex relieving_mutex_;
+  // Held while a large job is read or diagnosed and memory is tight. Nobody waits for it.
+  std::mutex large_job_mutex_;
 
   std::atomic<std::size_t> commits_in_flight_{0};
   std::mutex on_its_way_mutex_;

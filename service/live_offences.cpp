@@ -32,6 +32,26 @@ std::vector<std::string> offenders_in(const Subject& subject) {
   return subject.hosts.size() == 1 ? subject.hosts : std::vector<std::string>();
 }
 
+std::string uuid_of(const Offence& offence, const HostViews& hosts) {
+  const auto host = hosts.find(offence.host);
+  if (host == hosts.end()) return {};
+  for (const HostGpu& gpu : host->second.gpus)
+    if (gpu.gpu == offence.part) return gpu.uuid;
+  return {};
+}
+
+// Matters where a program is at fault: if it does this on every GPU that it runs on, that says
+// nothing about any one GPU.
+bool others_were_clean(const Offence& offence, const HostViews& hosts) {
+  const Cause cause = offence.stored.finding.cause;
+  if (!is_of(cause, Family::software)) return false;
+  for (const auto& [host, view] : hosts)
+    for (const HostEvent& event : view.events)
+      if (event.cause == cause && (host != offence.host || event.part != offence.part))
+        return false;
+  return true;
+}
+
 }  // namespace
 
 // Asks the store, so the job's state must not be locked.
@@ -75,42 +95,40 @@ std::vector<PastOffence> LiveJobs::past_offences(Job& job) {
     past.job = stored.job;
     past.when = stored.finding.last_seen ? stored.finding.last_seen : stored.finding.first_seen;
     past.found_before = first_received && stored.opened < *first_received;
-    past.uuid = uuid_of(*offence);
-    past.others_were_clean = others_were_clean(*offence);
     if (!stored.finding.evidence.empty()) past.evidence = stored.finding.evidence.front();
   }
+  const bool is_whole = ask_other_jobs(of_others, offences);
   job.offences = std::move(offences);
-  job.offences_version = version;
+  if (is_whole)
+    job.offences_version = version;
+  else
+    job.is_due = true;
   return job.offences;
 }
 
-std::shared_ptr<const HostViews> LiveJobs::hosts_of(const std::string& name) {
+// Job by job: it costs much to learn what one that rests knows of its hosts. Returns false if one
+// cannot be read now: it must not keep others from being judged.
+bool LiveJobs::ask_other_jobs(const std::vector<const Offence*>& offences,
+                              std::vector<PastOffence>& past) {
+  std::map<std::string_view, std::vector<std::size_t>> by_job;
+  for (std::size_t i = 0; i < offences.size(); ++i) by_job[offences[i]->stored.job].push_back(i);
+  bool is_whole = true;
+  for (const auto& [job, of_job] : by_job) try {
+      const std::shared_ptr<const HostViews> hosts = hosts_of(job);
+      if (!hosts) continue;
+      for (const std::size_t i : of_job) {
+        past[i].uuid = uuid_of(*offences[i], *hosts);
+        past[i].others_were_clean = others_were_clean(*offences[i], *hosts);
+      }
+    } catch (const LacksMemory&) {
+      is_whole = false;
+    }
+  return is_whole;
+}
+
+std::shared_ptr<const HostViews> LiveJobs::hosts_of(std::string_view name) {
   const std::shared_ptr<Job> job = known(name);
   return job ? hosts_of_job(*job).hosts : nullptr;
-}
-
-std::string LiveJobs::uuid_of(const Offence& offence) {
-  const std::shared_ptr<const HostViews> hosts = hosts_of(offence.stored.job);
-  if (!hosts) return {};
-  const auto host = hosts->find(offence.host);
-  if (host == hosts->end()) return {};
-  for (const HostGpu& gpu : host->second.gpus)
-    if (gpu.gpu == offence.part) return gpu.uuid;
-  return {};
-}
-
-// Matters where a program is at fault: if it does this on every GPU that it runs on, that says
-// nothing about any one GPU.
-bool LiveJobs::others_were_clean(const Offence& offence) {
-  const Cause cause = offence.stored.finding.cause;
-  if (!is_of(cause, Family::software)) return false;
-  const std::shared_ptr<const HostViews> hosts = hosts_of(offence.stored.job);
-  if (!hosts) return false;
-  for (const auto& [host, view] : *hosts)
-    for (const HostEvent& event : view.events)
-      if (event.cause == cause && (host != offence.host || event.part != offence.part))
-        return false;
-  return true;
 }
 
 void LiveJobs::note_offences(Job& job, const Diagnosis& diagnosis,

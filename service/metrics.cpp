@@ -188,6 +188,9 @@ void Metrics::write_retention(Exposition& out) const {
              "Times that a job's calls were replaced by a summary, or events dropped that no "
              "answer needs.");
   out.sample({}, shortened_jobs_.load());
+  out.family("faultline_jobs_rested_for_memory_total", "counter",
+             "Times that a job was unloaded because all jobs together took too much memory.");
+  out.sample({}, rested_for_memory_.load());
   out.family("faultline_jobs_forgotten_total", "counter",
              "Jobs deleted because of their age or to make room.");
   out.sample({{"for", "age"}}, forgotten_for_age_.load());

@@ -60,6 +60,7 @@ class Metrics {
   void count_fold(std::chrono::nanoseconds duration) { fold_duration_.observe(duration); }
   void count_diagnosis(std::chrono::nanoseconds duration) { diagnosis_duration_.observe(duration); }
   void count_shortened_job() { ++shortened_jobs_; }
+  void count_rested_for_memory() { ++rested_for_memory_; }
   void count_forgotten_job(ForgottenFor why) {
     ++(why == ForgottenFor::age ? forgotten_for_age_ : forgotten_for_room_);
   }
@@ -122,6 +123,7 @@ class Metrics {
   std::atomic<std::uint64_t> facts_{0};
   std::atomic<std::uint64_t> kept_lines_{0};
   std::atomic<std::uint64_t> shortened_jobs_{0};
+  std::atomic<std::uint64_t> rested_for_memory_{0};
   std::atomic<std::uint64_t> forgotten_for_age_{0};
   std::atomic<std::uint64_t> forgotten_for_room_{0};
   std::atomic<std::uint64_t> forgotten_findings_{0};

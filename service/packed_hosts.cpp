@@ -1,12 +1,21 @@
 #include "service/packed_hosts.h"
 
+#include <cstdint>
+#include <stdexcept>
+#include <string>
 #include <type_traits>
 #include <utility>
 
 #include "model/saved_bytes.h"
+#include "store/compressed.h"
 
 namespace faultline {
 namespace {
+
+// Most jobs have few hosts, which are not worth the time: lists of hosts unpack all jobs.
+constexpr std::size_t kSmall = std::size_t{16} << 10;
+constexpr char kPlain = 'p';
+constexpr char kCompressed = 'z';
 
 // One description of each structure serves both ways: a Packer or an Unpacker is shown each member.
 class Packer {
@@ -137,12 +146,22 @@ std::string packed(const HostViews& hosts) {
     bytes.text(name);
     show(bytes, view);
   }
-  std::string all = bytes.take();
-  all.shrink_to_fit();
-  return all;
+  const std::string all = bytes.take();
+  std::string packed = all.size() < kSmall ? kPlain + all : kCompressed + compressed(all);
+  packed.shrink_to_fit();
+  return packed;
 }
 
 HostViews unpacked_hosts(std::string_view packed) {
+  const bool is_plain = packed.front() == kPlain;
+  packed.remove_prefix(1);
+  std::string whole;
+  if (!is_plain) {
+    Result<std::string> read = decompressed(packed, SIZE_MAX);
+    if (!read) throw std::runtime_error(read.error().message);
+    whole = *std::move(read);
+    packed = whole;
+  }
   HostViews hosts;
   Unpacker bytes(packed);
   std::size_t count = 0;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 
 namespace faultline {
 
@@ -15,5 +16,12 @@ struct ProcessUse {
 
 // A value is 0 if the system does not report it.
 ProcessUse process_use();
+
+// Memory of this process that the system can only take away by ending it: not that of files.
+std::uint64_t own_memory();
+
+// How much memory this process may take at most: what the machine has, or less if its control group
+// or its limit of address space says so. `root`: where the files of the system are.
+std::uint64_t allowed_memory(const std::filesystem::path& root = "/");
 
 }  // namespace faultline

@@ -182,9 +182,14 @@ TEST(Serve, AsksForAUnitBecauseDaysThatAreTakenForSecondsLoseJobs) {
               HasSubstr("--keep-jobs: must be a duration of 1h or more, or 0: for ever"));
   EXPECT_THAT(serve(workshop, "--keep-at-most 20 --check-config").text,
               HasSubstr("--keep-at-most: must be a size of 1MB or more, or 0: no limit"));
-  const Said good = serve(workshop,
-                          "--keep-jobs 0 --keep-findings 0s --stall-after 0 --alert-hold 0 "
-                          "--min-free 5000000000 --keep-at-most '2 TB' --check-config");
+  EXPECT_THAT(serve(workshop, "--memory 20 --check-config").text,
+              HasSubstr("--memory: must be a size of 64MB or more, or 0: no limit"));
+  EXPECT_THAT(serve(workshop, "--memory 0% --check-config").text,
+              HasSubstr("--memory: must be a share from 1% to 100%, or a size"));
+  const Said good =
+      serve(workshop,
+            "--keep-jobs 0 --keep-findings 0s --stall-after 0 --alert-hold 0 "
+            "--min-free 5000000000 --keep-at-most '2 TB' --memory 25% --check-config");
   EXPECT_EQ(good.exit, 0) << good.text;
 }
 
@@ -295,6 +300,22 @@ TEST_F(Reloaded, TakesTheRoomThatHasToStayFree) {
   EXPECT_TRUE(is_ready(false));
   reload("min-free = \"1MB\"\n", "event=settings-read");
   EXPECT_TRUE(is_ready(true));
+  EXPECT_THAT(server->messages(), testing::Not(HasSubstr("settings-need-restart")));
+}
+
+TEST_F(Reloaded, TakesTheMemoryThatJobsMayTake) {
+  start("memory = \"1GB\"\n");
+  const auto may_take = [&](const std::string& bytes) {
+    return eventually([&] {
+      return plain_get(*server, "/metrics")
+                 .body.find("\nfaultline_memory_budget_bytes " + bytes + "\n") != std::string::npos;
+    });
+  };
+  EXPECT_TRUE(may_take("1073741824"));
+  reload("memory = \"2GB\"\n", "event=settings-read");
+  EXPECT_TRUE(may_take("2147483648"));
+  reload("memory = \"0\"\n", "event=settings-read");
+  EXPECT_TRUE(may_take("0"));
   EXPECT_THAT(server->messages(), testing::Not(HasSubstr("settings-need-restart")));
 }
 

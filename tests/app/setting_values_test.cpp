@@ -42,5 +42,13 @@ TEST(SettingValues, AreSizesInStepsOf1024) {
     EXPECT_EQ(setting_size(text), std::nullopt) << text;
 }
 
+TEST(SettingValues, AreSharesOfWhatThereIs) {
+  EXPECT_EQ(setting_size_or_share("50%", 1000), 500U);
+  EXPECT_EQ(setting_size_or_share("100%", 1000), 1000U);
+  EXPECT_EQ(setting_size_or_share("2KB", 1000), 2048U);
+  for (const char* text : {"%", "0%", "101%", "-1%", "1.5%", "50 %", "5x%"})
+    EXPECT_EQ(setting_size_or_share(text, 1000), std::nullopt) << text;
+}
+
 }  // namespace
 }  // namespace faultline

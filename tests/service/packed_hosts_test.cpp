@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 namespace faultline {
 namespace {
 
@@ -46,6 +48,15 @@ TEST(PackedHosts, AreTheSameWhenUnpacked) {
   EXPECT_EQ(view.gpus.at(0).counters.at(0).readings.at(1).value, 9U);
   EXPECT_EQ(view.ports.at(0).netdev, "ib0");
   EXPECT_EQ(packed(hosts), packed(sample()));
+}
+
+// A hundred thousand hosts may have the same fault.
+TEST(PackedHosts, WithTheSameFaultTakeLittle) {
+  HostViews hosts;
+  for (int host = 0; host < 1000; ++host)
+    hosts["gpu-node-" + std::to_string(host)] = sample().at("gpu-node-1");
+  EXPECT_LT(packed(hosts).size(), 20 * hosts.size());
+  EXPECT_EQ(unpacked_hosts(packed(hosts)).size(), hosts.size());
 }
 
 }  // namespace

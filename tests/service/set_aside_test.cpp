@@ -3,18 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <atomic>
-#include <cstdint>
-#include <exception>
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <string>
-#include <utility>
-#include <vector>
 
-#include "rules/knowledge/live_catalog.h"
-#include "service/live_jobs.h"
+#include "served_jobs.h"
 #include "workshop.h"
 
 namespace faultline {
@@ -23,70 +16,11 @@ namespace {
 using testing::HasSubstr;
 using testing::Optional;
 
-// Takes long to read, and does not change.
-LiveCatalog& known_faults() {
-  static LiveCatalog catalog{load_catalog()};
-  return catalog;
-}
-
-class SetAside : public testing::Test {
- protected:
-  struct Running {
-    Running(const std::filesystem::path& folder, const JobLimits& limits)
-        : store(folder / "f.db"),
-          jobs(store, known_faults(), metrics, {.limits = limits, .marks = folder / "reading"}) {
-      jobs.start(stop);
-    }
-
-    Store store;
-    Metrics metrics;
-    std::atomic<bool> stop{false};
-    LiveJobs jobs;
-  };
-
-  void restart() {
-    server.reset();
-    server = std::make_unique<Running>(workshop.folder(), limits);
-  }
-
-  // Sends the next lines of the job, each of another process; returns why they are not taken.
-  std::string send(const std::string& job, int lines) {
-    Commit commit{.source = {.job = job, .name = "kern.log", .host = "n7"},
-                  .received = Timestamp(std::chrono::hours(24 * 21'000))};
-    std::uint64_t& sent = sent_[job];
-    commit.batch.from_offset = commit.fingerprint.from_offset = sent;
-    for (int i = 0; i < lines; ++i, ++sent) {
-      commit.batch.speakers.push_back({.host = "n" + std::to_string(sent)});
-      commit.batch.events.push_back({.order = static_cast<std::uint32_t>(i),
-                                     .speaker = static_cast<std::uint32_t>(i),
-                                     .line = sent + 1,
-                                     .fact = GpuXid{.gpu = "0000:3b:00.0", .code = 79},
-                                     .text = "NVRM: Xid (PCI:0000:3b:00): 79"});
-    }
-    commit.batch.lines = commit.batch.recognized = static_cast<std::uint64_t>(lines);
-    commit.batch.to_offset = commit.position.offset = commit.fingerprint.to_offset = sent;
-    std::exception_ptr said;
-    server->jobs.commit(std::move(commit), [&](std::exception_ptr failure) { said = failure; });
-    server->store.drain();
-    try {
-      if (said) std::rethrow_exception(said);
-    } catch (const std::exception& failure) {
-      return failure.what();
-    }
-    return "";
-  }
-
-  Workshop workshop;
-  JobLimits limits;
-  std::unique_ptr<Running> server;
-
- private:
-  std::map<std::string, std::uint64_t> sent_;
-};
+using SetAside = ServedJobs;
 
 TEST_F(SetAside, IsAJobWithMoreProcessesThanOneMayHave) {
   const std::string why = "the job has more than 3 processes, the limit for one job";
-  limits = {.processes = 3};
+  settings.limits = {.processes = 3};
   restart();
   ASSERT_EQ(send("large", 3), "");
   EXPECT_FALSE(server->jobs.set_aside("large"));
@@ -103,7 +37,7 @@ TEST_F(SetAside, IsAJobWithMoreProcessesThanOneMayHave) {
 }
 
 TEST_F(SetAside, IsNoJobWithMoreEventsThanOneMayHave) {
-  limits = {.events = 3};
+  settings.limits = {.events = 3};
   restart();
   ASSERT_EQ(send("large", 3), "");
   EXPECT_EQ(send("large", 3), "");
@@ -118,7 +52,7 @@ TEST_F(SetAside, IsNoJobWithMoreEventsThanOneMayHave) {
   }
 }
 
-class DeadlyJob : public SetAside {
+class DeadlyJob : public ServedJobs {
  protected:
   DeadlyJob() {
     restart();
