@@ -39,7 +39,7 @@ Problem memory_problem(const LacksMemory& lack) {
   return {.status = 503,
           .detail = fmt::format("{}; ask again, or send again, a little later", lack.what()),
           .retry_after_seconds = static_cast<int>(lack.retry_after.count()),
-          .refused = "memory"};
+          .refused = kLacksMemory};
 }
 
 std::uint64_t most_weight_of(std::uint64_t bytes) {

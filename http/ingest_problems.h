@@ -19,6 +19,9 @@ std::string job_of_unlabelled(const Services& services);
 // `failure`: what the store threw.
 Problem store_problem(const std::exception_ptr& failure);
 
+// Why lines are refused, as metrics tell it.
+inline constexpr std::string_view kLacksMemory = "memory";
+
 // While all jobs together take too much memory.
 Problem memory_problem(const LacksMemory& lack);
 

@@ -47,7 +47,9 @@ IngestStream::~IngestStream() = default;
 std::optional<Problem> IngestStream::obstacle() const {
   // Asked first: a commit beyond the limits of a job fails too, but sending it again would not
   // help.
-  if (auto problem = set_aside_problem(services_.jobs, parameters_.source.job)) return problem;
+  // Memory that lacks now is no reason to send again what is stored.
+  if (auto problem = set_aside_problem(services_.jobs, parameters_.source.job))
+    if (!complete_ || problem->refused != kLacksMemory) return problem;
   if (const std::exception_ptr failure = tracker_->failure()) return store_problem(failure);
   if (problem_) return problem_;
   if ((lease_ && lease_->lost()) || (file_ && file_->lease_lost())) return taken_over();

@@ -33,9 +33,10 @@ void EventLimit::count(const Batch& batch) {
     limit_.add(limit_.allows_all() ? 0 : kind_of_event(event));  // then the kind does not matter
 }
 
-void EventLimit::forget(std::size_t events) {
+void EventLimit::forget(const std::vector<Event>& events) {
   const std::lock_guard lock(mutex_);
-  limit_.remove(events);
+  for (const Event& event : events)
+    limit_.remove(limit_.has_shares() ? kind_of_event(event) : 0);  // then it does not matter
 }
 
 }  // namespace faultline

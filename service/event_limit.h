@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <mutex>
+#include <vector>
 
 #include "model/batch.h"
 #include "rules/state/fair_limit.h"
@@ -20,8 +21,8 @@ class EventLimit {
 
   // Counts the events of a batch that is stored.
   void count(const Batch& batch);
-  // So many of them are not stored any more.
-  void forget(std::size_t events);
+  // These of them are not stored any more.
+  void forget(const std::vector<Event>& events);
 
  private:
   mutable std::mutex mutex_;

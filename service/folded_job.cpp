@@ -17,19 +17,31 @@ std::uint64_t hash_of(const Speaker& speaker) {
                               XXH3_64bits(speaker.host.data(), speaker.host.size()));
 }
 
-// An estimate, by the floods of docs/reliability.md.
-std::uint64_t weight_of_what(const Batch& batch, std::size_t new_speakers) {
-  constexpr std::uint64_t kOfSpeaker = 2048;
+// Estimates, by the floods of docs/reliability.md. Calls count nothing: what is kept of them hardly
+// grows with the length of the logs.
+constexpr std::uint64_t kOfSpeaker = 2048;
+
+std::uint64_t weight_of_all(const std::vector<Event>& events) {
   constexpr std::uint64_t kOfEvent = 1024;
   constexpr std::uint64_t kOfItsText = 256;  // of a unit of weight_of()
-  constexpr std::uint64_t kBytesOfLogInOne = 64;
-  std::uint64_t weight = kOfSpeaker * new_speakers + kOfEvent * batch.events.size() +
-                         (batch.to_offset - batch.from_offset) / kBytesOfLogInOne;
-  for (const Event& event : batch.events) weight += kOfItsText * weight_of(event);
+  std::uint64_t weight = kOfEvent * events.size();
+  for (const Event& event : events) weight += kOfItsText * weight_of(event);
   return weight;
 }
 
 }  // namespace
+
+// A pass costs as much as there are events that stay. So the superseded ones must be as many, or a
+// part of the limit: a job that needs very many events would otherwise reach the limit before.
+bool is_worth_dropping(const HeldEvents& held, std::uint64_t spared, std::uint64_t shorten_after,
+                       std::uint64_t most_events) {
+  const std::uint64_t fresh =
+      std::min(held.all, held.superseded - std::min(held.superseded, spared));
+  if (fresh == 0) return false;
+  const std::uint64_t left = held.all - fresh;
+  return fresh * kBytesOfEvent >= std::max(shorten_after, left * kBytesOfEvent) ||
+         (fresh >= most_events / 16 && held.all >= most_events / 4);
+}
 
 bool FoldedJob::queue(std::shared_ptr<const Commit> commit, Done done) {
   const std::lock_guard lock(waiting_mutex_);
@@ -54,16 +66,20 @@ void FoldedJob::calls_were_kept(const UnkeptCalls& were) {
     unkept_.calls -= were.calls;
     unkept_.batches -= were.batches;
   }
+  ++times_shortened_;
   fold_queued();  // a commit may have found it locked
 }
 
-void FoldedJob::events_were_dropped(std::uint64_t events) {
+void FoldedJob::events_were_dropped(const std::vector<Event>& events) {
   event_limit_.forget(events);
+  const std::uint64_t weight = weight_of_all(events);
   {
     const std::unique_lock lock(mutex_);
-    events_ -= std::min(events_, events);
-    dropped_ += events;
+    events_ -= std::min<std::uint64_t>(events_, events.size());
+    dropped_ += events.size();
+    weight_ -= std::min<std::uint64_t>(weight_, weight);
   }
+  ++times_shortened_;
   fold_queued();  // a commit may have found it locked
 }
 
@@ -74,7 +90,7 @@ void FoldedJob::apply(std::int64_t number, const Source& source, const Batch& ba
   bytes_ += batch.to_offset - batch.from_offset;
   const std::size_t before = speakers_.size();
   for (const Speaker& speaker : batch.speakers) speakers_.insert(hash_of(speaker));
-  weight_ += weight_of_what(batch, speakers_.size() - before);
+  weight_ += kOfSpeaker * (speakers_.size() - before) + weight_of_all(batch.events);
   if (speakers_.size() > limits_.processes)
     throw std::length_error(fmt::format("the job has more than {} processes, the limit for one job",
                                         limits_.processes));
@@ -137,7 +153,9 @@ FoldedJob::Reading::Reading(FoldedJob& job) : job_(job) {
 
 HeldEvents FoldedJob::Reading::events() const {
   const std::uint64_t superseded = job_.state_.parts().superseded();
-  return {.all = job_.events_, .superseded = superseded - std::min(superseded, job_.dropped_)};
+  return {.all = job_.events_,
+          .superseded = superseded - std::min(superseded, job_.dropped_),
+          .dropped = job_.dropped_};
 }
 
 FoldedJob::Reading::~Reading() {

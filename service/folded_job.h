@@ -32,7 +32,16 @@ struct UnkeptCalls {
 struct HeldEvents {
   std::uint64_t all = 0;
   std::uint64_t superseded = 0;  // roughly: of those, what no answer needs any more
+  std::uint64_t dropped = 0;     // since the job was read: not held any more
 };
+
+constexpr std::uint64_t kBytesOfEvent = 1000;  // roughly, as it is stored
+
+// Whether it is worth it to read all events of a job and to drop those that are not needed.
+// `spared`: of the superseded ones, what the last time found to be needed all the same.
+// `most_events`: the limit of the job.
+bool is_worth_dropping(const HeldEvents& held, std::uint64_t spared, std::uint64_t shorten_after,
+                       std::uint64_t most_events);
 
 // What a job may hold.
 struct JobLimits {
@@ -78,8 +87,11 @@ class FoldedJob {
   // The store now keeps the calls that `were` counts in a shorter form.
   void calls_were_kept(const UnkeptCalls& were);
 
-  // The store has dropped so many events that were not needed.
-  void events_were_dropped(std::uint64_t events);
+  // The store has dropped these events, which were not needed.
+  void events_were_dropped(const std::vector<Event>& events);
+
+  // How often either was called. Needs no lock.
+  std::uint64_t times_shortened() const { return times_shortened_; }
 
   // The state as it stands while this lives. A thread has one of a job at a time.
   class Reading {
@@ -127,6 +139,7 @@ class FoldedJob {
   std::unordered_set<std::uint64_t> speakers_;  // hashes
   std::uint64_t bytes_ = 0;
   std::atomic<std::uint64_t> weight_ = 0;
+  std::atomic<std::uint64_t> times_shortened_ = 0;
   std::int64_t last_batch_ = 0;
   bool is_whole_ = true;
   UnkeptCalls unkept_;

@@ -126,11 +126,21 @@ std::shared_ptr<const Diagnosis> LiveJobs::diagnosis(std::string_view name, int 
       diagnose(state.state(), *catalog_.get(), moment_of(*job, std::move(offences)), attempt));
 }
 
+LiveJobs::JobOnHosts LiveJobs::hosts_in(const Sketch& sketch) {
+  return {sketch.overview.job, sketch.overview.last_activity,
+          std::make_shared<const HostViews>(unpacked_hosts(sketch.hosts))};
+}
+
+// A job for which memory lacks is told as it was when it came to rest, even if rules have changed
+// since.
 LiveJobs::JobOnHosts LiveJobs::hosts_of_job(Job& job) {
-  if (const std::shared_ptr<const Sketch> sketch = sketch_of(job))
-    return {job.name, sketch->overview.last_activity,
-            std::make_shared<const HostViews>(unpacked_hosts(sketch->hosts))};
-  wake(job);
+  if (const std::shared_ptr<const Sketch> sketch = sketch_of(job)) return hosts_in(*sketch);
+  try {
+    wake(job);
+  } catch (const LacksMemory&) {
+    if (!job.sketch) throw;
+    return hosts_in(*job.sketch);
+  }
   const std::lock_guard lock(job.hosts_mutex);
   const FoldedJob::Reading state = job.read();
   const std::uint64_t catalog_version = catalog_.version();
@@ -145,17 +155,25 @@ LiveJobs::JobOnHosts LiveJobs::hosts_of_job(Job& job) {
 
 std::vector<LiveJobs::JobOnHosts> LiveJobs::hosts() {
   std::vector<JobOnHosts> all;
-  for (const std::shared_ptr<Job>& job : this->all()) all.push_back(hosts_of_job(*job));
+  for (const std::weak_ptr<Job>& one : all_loosely())
+    if (const std::shared_ptr<Job> job = one.lock()) all.push_back(hosts_of_job(*job));
   return all;
 }
 
+// A list has to be told although memory lacks for one of its jobs.
 std::optional<JobOverview> LiveJobs::overview(std::string_view name) {
-  if (const std::shared_ptr<Job> asleep = known(name))
-    if (const std::shared_ptr<const Sketch> sketch = sketch_of(*asleep)) return sketch->overview;
-  const std::shared_ptr<Job> job = find(name);
-  if (!job) return std::nullopt;
-  const auto diagnosis = diagnose_to_tell(*job);
-  return overview_of(job->read().state(), *diagnosis);
+  const std::shared_ptr<Job> asleep = known(name);
+  if (!asleep) return std::nullopt;
+  if (const std::shared_ptr<const Sketch> sketch = sketch_of(*asleep)) return sketch->overview;
+  try {
+    const std::shared_ptr<Job> job = find(name);
+    if (!job) return std::nullopt;
+    const auto diagnosis = diagnose_to_tell(*job);
+    return overview_of(job->read().state(), *diagnosis);
+  } catch (const LacksMemory&) {
+    if (asleep->sketch) return asleep->sketch->overview;
+    return JobOverview{.job = std::string(name), .verdict = Verdict::unknown};
+  }
 }
 
 std::optional<JobDetail> LiveJobs::detail(std::string_view name) {

@@ -78,6 +78,8 @@ std::size_t LiveJobs::reconcile(Job& job) {
   const auto before = processor_time();
   const auto diagnosis = diagnose_now(job);
   job.pace.end(processor_time() - before);
+  // Half of what is known of a part may accuse it, or spare it, wrongly.
+  if (job.lacks_offences) throw LacksMemory(std::chrono::seconds{1});
   Job::Judged found{diagnosis->attempt, findings_of(*diagnosis), standing_of(*diagnosis)};
   found.standing.over = is_over(job);
   {
@@ -156,12 +158,16 @@ void LiveJobs::reconcile_open() {
   std::vector<std::string> to_rest;
   patience_ = count_in_memory() > kManyAwake ? std::min(settings_.rest_after, kShortPatience)
                                              : settings_.rest_after;
-  std::vector<std::shared_ptr<Job>> jobs = all();
-  for (std::shared_ptr<Job>& held : jobs) {
-    const std::shared_ptr<Job> job = std::move(held);
+  bool lacks = false;
+  for (const std::weak_ptr<Job>& one : all_loosely()) {
+    const std::shared_ptr<Job> job = one.lock();
+    if (!job) continue;
     if (is_to_be_read_anew(*job) || may_rest(*job)) to_rest.push_back(job->name);
-    if (!is_to_be_judged_by_time(*job) || marks_.is_suspected(job->name)) continue;
-    steps.run([&] { judge_in_time(*job); });
+    // Who did not find the memory for one job does not look for that of the next.
+    if ((lacks && !job->is_read) || marks_.waits_for_others(job->name)) continue;
+    // It may have been put to rest just before this held it.
+    if (is_to_be_judged_by_time(*job) && known(job->name) == job)
+      steps.run([&] { lacks |= !judge_in_time(*job); });
   }
   for (const std::string& job : to_rest) steps.run([&] { rest(job); });
   // malloc keeps the freed pages of resting jobs with the threads that read them, unless it is
@@ -177,12 +183,14 @@ void LiveJobs::reconcile_open() {
   steps.end();
 }
 
-void LiveJobs::judge_in_time(Job& job) {
+bool LiveJobs::judge_in_time(Job& job) {
   try {
     wake(job);
     if (job.read().version() > 0) reconcile(job);  // else its first commit is on its way
+    return true;
   } catch (const LacksMemory&) {
     job.is_due = true;
+    return false;
   } catch (...) {
     job.is_due = true;
     throw;
@@ -199,6 +207,7 @@ bool LiveJobs::is_to_be_judged_by_time(Job& job) const {
   if (!job.is_read)
     return job.is_due.exchange(false) ||
            (job.sketch && job.sketch->judge_at && steady_now() >= *job.sketch->judge_at);
+  if (job.lacks_offences && job.pace.is_too_soon(steady_now())) return false;
   return job.is_due.exchange(false) || is_to_be_judged(job) || has_just_ended(job);
 }
 
@@ -243,7 +252,8 @@ std::shared_ptr<LiveJobs::Sketch> LiveJobs::sketched(Job& job) {
   const std::unique_lock reconcile_lock(job.reconcile_mutex, std::try_to_lock);
   if (!reconcile_lock) return nullptr;
   const std::unique_lock cache_lock(job.cache_mutex, std::try_to_lock);
-  if (!cache_lock || !job.reconciled || !job.cached || job.cached_catalog != sketch->catalog)
+  if (!cache_lock || !job.reconciled || !job.cached || job.cached_catalog != sketch->catalog ||
+      job.judged.lock() != job.cached)
     return nullptr;
   const FoldedJob::Reading state = job.read();
   if (job.cached_version != state.version()) return nullptr;
@@ -271,7 +281,15 @@ bool LiveJobs::rest(const std::string& name) {
   if (!anew) sketch = sketched(*job);
   if (!anew && !sketch) return false;
   if (!put_to_rest(std::move(job), std::move(sketch))) return false;
-  if (anew) reconcile(name);
+  if (!anew) return true;
+  try {
+    reconcile(name);
+  } catch (const LacksMemory&) {
+    reconcile_later(name);
+  } catch (...) {
+    reconcile_later(name);
+    throw;
+  }
   return true;
 }
 

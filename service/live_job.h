@@ -88,7 +88,8 @@ struct LiveJobs::Job {
 
   std::mutex offences_mutex;  // of other jobs, on the hosts of this one
   std::vector<PastOffence> offences;
-  std::uint64_t offences_version = 0;  // 0: not asked for yet
+  std::uint64_t offences_version = 0;        // 0: not asked for yet
+  std::atomic<bool> lacks_offences = false;  // memory lacks for the jobs that would tell of them
   // How many hosts and reports there were when the store was asked; both only grow.
   std::size_t offences_hosts = 0;
   std::size_t offences_reports = 0;

@@ -259,6 +259,14 @@ std::vector<std::shared_ptr<LiveJobs::Job>> LiveJobs::all() const {
   return all;
 }
 
+std::vector<std::weak_ptr<LiveJobs::Job>> LiveJobs::all_loosely() const {
+  const std::shared_lock lock(mutex_);
+  std::vector<std::weak_ptr<Job>> all;
+  all.reserve(jobs_.size());
+  for (const auto& entry : jobs_) all.push_back(entry.second);
+  return all;
+}
+
 std::shared_ptr<LiveJobs::Job> LiveJobs::find(std::string_view name) {
   std::shared_ptr<Job> job = known(name);
   if (!job) return nullptr;

@@ -203,7 +203,8 @@ class LiveJobs {
   class Underway;
   class LargeReading;
 
-  std::vector<std::shared_ptr<Job>> all() const;
+  std::vector<std::shared_ptr<Job>> all() const;            // none can rest meanwhile
+  std::vector<std::weak_ptr<Job>> all_loosely() const;      // some may rest or be deleted meanwhile
   std::shared_ptr<Job> known(std::string_view name) const;  // maybe not read
   // Reads the job from the store if it is not in memory, which may take a while.
   std::shared_ptr<Job> find(std::string_view name);
@@ -222,6 +223,7 @@ class LiveJobs {
   // While all jobs together take too much memory, has jobs rest. Returns whether that suffices.
   bool relieve_memory();
   bool rest_for_memory(const std::string& name);
+  bool put_back(const std::string& name);
   std::shared_ptr<Sketch> sketched(Job& job);
   // The sketch of a job that rests, if it is still valid.
   std::shared_ptr<const Sketch> sketch_of(const Job& job) const;
@@ -232,7 +234,8 @@ class LiveJobs {
   std::shared_ptr<const Diagnosis> diagnose_to_tell(Job& job);
   void judge_at_start(const std::string& job);
   void reconcile_later(std::string_view job);
-  void judge_in_time(Job& job);
+  // Returns false if memory lacks.
+  bool judge_in_time(Job& job);
   bool waits_for_its_time(const std::string& job) const;
   static void set_aside(Job& job, std::string why, bool for_now = false);
   static void set_aside_for(Job& job, const std::string& source, const std::exception_ptr& failure);
@@ -257,6 +260,7 @@ class LiveJobs {
   // Reads both from the store: what was told, and what operators said of it.
   void recall_what_was_told(Job& job);
   Moment moment_of(const Job& job, std::vector<PastOffence> past_offences) const;
+  static JobOnHosts hosts_in(const Sketch& sketch);
   JobOnHosts hosts_of_job(Job& job);
   std::shared_ptr<const HostViews> hosts_of(std::string_view job);
   std::vector<PastOffence> past_offences(Job& job);

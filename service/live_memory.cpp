@@ -16,6 +16,12 @@
 
 namespace faultline {
 
+namespace {
+
+constexpr long kHere = 2;  // a job that nobody uses is known here, and in the map
+
+}  // namespace
+
 bool LiveJobs::is_large(const Job& job) const {
   return job.is_read && !memory_.is_small(job.folded->weight());
 }
@@ -59,15 +65,17 @@ bool LiveJobs::relieve_memory() {
   });
   std::uint64_t excess = memory_.excess();
   std::uint64_t freed = 0;  // since that was measured
-  for (const Candidate& candidate : candidates) {
-    if (!rest_for_memory(candidate.name)) continue;
-    metrics_.count_rested_for_memory();
-    freed += candidate.weight;
-    if (candidate.is_small && freed < excess) continue;
-    malloc_trim(0);
-    excess = memory_.excess();
-    freed = 0;
-    if (excess == 0) break;
+  for (const auto way : {&LiveJobs::rest_for_memory, &LiveJobs::put_back}) {
+    for (const Candidate& candidate : candidates) {
+      if (excess == 0) break;
+      if (!(this->*way)(candidate.name)) continue;
+      metrics_.count_rested_for_memory();
+      freed += candidate.weight;
+      if (candidate.is_small && freed < excess) continue;
+      malloc_trim(0);
+      excess = memory_.excess();
+      freed = 0;
+    }
   }
   if (freed > 0) malloc_trim(0);
   return !memory_.is_exceeded();
@@ -77,7 +85,8 @@ bool LiveJobs::relieve_memory() {
 // only for that.
 bool LiveJobs::rest_for_memory(const std::string& name) {
   std::shared_ptr<Job> job = known(name);
-  if (!job || !may_rest_for_memory(*job)) return false;
+  if (!job || job.use_count() != kHere) return false;
+  if (!may_rest_for_memory(*job)) return false;
   const std::shared_ptr<Sketch> sketch = sketched(*job);
   if (!sketch) return false;
   if (sketch->judge_at)
@@ -86,12 +95,27 @@ bool LiveJobs::rest_for_memory(const std::string& name) {
   return put_to_rest(std::move(job), sketch);
 }
 
+// One that is not judged: it is read and judged later. It may have been read only for what it knows
+// of another job's hosts.
+bool LiveJobs::put_back(const std::string& name) {
+  std::shared_ptr<Job> job = known(name);
+  if (!job || job.use_count() != kHere || !job->is_read || !why_set_aside(*job).empty())
+    return false;
+  std::shared_ptr<const Sketch> sketch = job->sketch;
+  if (sketch && sketch->version != job->read().version()) sketch.reset();
+  if (!put_to_rest(std::move(job), std::move(sketch))) return false;
+  reconcile_later(name);
+  return true;
+}
+
 LiveJobs::LargeReading::~LargeReading() {
   if (has_given_up_) malloc_trim(0);  // of what was read in vain
 }
 
 void LiveJobs::LargeReading::expect(std::uint64_t weight) {
-  if (jobs_.memory_.is_small(weight)) return;
+  constexpr std::uint64_t kLooks = 1024;  // at most, because each asks the system
+  if (weight < looked_at_ + jobs_.memory_.most() / kLooks || jobs_.memory_.is_small(weight)) return;
+  looked_at_ = weight;
   if (!turn_ && jobs_.memory_.is_tight() && !turn_.try_lock()) give_up(kLeastWait);
   const SteadyTime now = steady_now();
   const bool is_too_much = jobs_.memory_.is_far_exceeded();

@@ -32,6 +32,7 @@ class LiveJobs::LargeReading {
   LiveJobs& jobs_;
   Job& job_;
   const SteadyTime begun_ = steady_now();
+  std::uint64_t looked_at_ = 0;  // weight
   SteadyTime relieved_at_;
   bool has_given_up_ = false;
   std::unique_lock<std::mutex> turn_;

@@ -99,10 +99,8 @@ std::vector<PastOffence> LiveJobs::past_offences(Job& job) {
   }
   const bool is_whole = ask_other_jobs(of_others, offences);
   job.offences = std::move(offences);
-  if (is_whole)
-    job.offences_version = version;
-  else
-    job.is_due = true;
+  if (is_whole) job.offences_version = version;
+  job.lacks_offences = !is_whole;
   return job.offences;
 }
 

@@ -1,10 +1,12 @@
 #include "service/reanalysis.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "ingest/reread.h"
@@ -35,6 +37,20 @@ void move_events(Batch& from, Batch& to) {
     to.events.push_back(std::move(event));
   }
   from.events.clear();
+}
+
+std::int64_t count_reports(const std::vector<Event>& events) {
+  return std::ranges::count_if(
+      events, [](const Event& event) { return std::holds_alternative<PartReport>(event.fact); });
+}
+
+// Reports are dropped when no answer needs them, and come back here. The source has counted them
+// already. So no more of them count than there are lines that were not recognized before: rather
+// too few than the same ones again and again.
+std::int64_t more_facts(const Batch& old, const Batch& batch, std::int64_t more_recognized) {
+  const std::int64_t more = std::ssize(batch.events) - std::ssize(old.events);
+  const std::int64_t reports = count_reports(batch.events) - count_reports(old.events);
+  return more - reports + std::min(reports, std::max<std::int64_t>(0, more_recognized));
 }
 
 // Gives runs and events the order of their lines.
@@ -119,8 +135,7 @@ class SourceReanalysis {
     put_in_order(batch);
     changed.more_recognized =
         static_cast<std::int64_t>(batch.recognized) - static_cast<std::int64_t>(old.recognized);
-    changed.more_facts = static_cast<std::int64_t>(batch.events.size()) -
-                         static_cast<std::int64_t>(old.events.size());
+    changed.more_facts = more_facts(old, batch, changed.more_recognized);
     return changed;
   }
 

@@ -341,6 +341,8 @@ void replace_batch(Database& database, const ChangedBatch& changed, std::string_
       changed.more_recognized, changed.more_facts, changed.number);
 }
 
+// `prints` NULL says that a batch has calls to drop. Here it also says of one whose calls are gone
+// that it has lost events, so that drop_some_calls() looks at it again and may join it to others.
 void delete_events(Database& database, const EventsOfBatch& events) {
   for (const std::uint32_t place : events.places)
     database.run("DELETE FROM events WHERE batch = ? AND place = ?", events.batch, place);

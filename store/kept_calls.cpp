@@ -19,6 +19,10 @@ constexpr int kBatchesAtOnce = 128;
 // A longer row would be rewritten each time for too few new batches.
 constexpr std::size_t kMostInOne = 1024;
 constexpr std::size_t kMostSpeakers = 8192;
+// Lines that may be read again and then give an event each: about those of one block, because the
+// events of a row are held together in memory and written at once.
+constexpr std::uint64_t kMostLinesOfEvents = 4096;
+constexpr std::string_view kDialectOfCalls = "nccl";
 
 struct Row {
   std::int64_t id = 0;
@@ -144,13 +148,32 @@ void append(Batch& batch, const Batch& next) {
   drop_calls(batch);
 }
 
+// How many lines of the batch may have given events that were dropped: these are not of NCCL's
+// dialect, whose lines are calls for the most part. No more than is of interest.
+std::uint64_t lines_of_events(const Batch& batch) {
+  std::uint64_t lines = 0;
+  for (const auto& [dialect, count] : batch.dialects)
+    if (dialect != kDialectOfCalls)
+      lines = std::min(kMostLinesOfEvents + 1, lines + std::min(kMostLinesOfEvents + 1, count));
+  return lines;
+}
+
+// A reanalysis brings back the events of both together, or of none if some were left out.
+bool can_be_read_again_together(const Batch& batch, const Batch& next) {
+  if ((batch.left_out > 0) != (next.left_out > 0)) return false;
+  const std::uint64_t lines = lines_of_events(batch);
+  const std::uint64_t more = lines_of_events(next);
+  return lines == 0 || more == 0 || lines + more <= kMostLinesOfEvents;
+}
+
 // `first` is the first batch of their source. It must stay the earliest, even if clocks step back.
 bool can_join(const FirstBatch& first, const Row& row, const Row& next) {
   return !row.has_events && !next.has_events && row.host == next.host && row.rank == next.rank &&
          first.received <= row.received && row.received <= next.received &&
          row.batch.speakers.size() + next.batch.speakers.size() <= kMostSpeakers &&
          row.batch.to_offset == next.batch.from_offset &&
-         row.prints.size() + next.prints.size() <= kMostInOne;
+         row.prints.size() + next.prints.size() <= kMostInOne &&
+         can_be_read_again_together(row.batch, next.batch);
 }
 
 void write(Database& database, const Row& row) {

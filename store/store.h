@@ -112,7 +112,8 @@ struct LineRange {
   std::uint64_t last = 1;
 };
 
-// A batch that has changed because its lines were read again.
+// A batch that has changed because its lines were read again. `more_facts`: without the events that
+// had been dropped and only come back.
 struct ChangedBatch {
   std::int64_t number = 0;
   Batch batch;
@@ -278,7 +279,7 @@ class Store {
 
   // Drops events whose batches stand for what they came to without them: what a batch counts stays.
   // Drops all of these or none; none if the job is no longer `wanted` when its turn comes. All
-  // other writes wait meanwhile.
+  // other writes wait meanwhile, so give it few; those of a batch may be dropped in several calls.
   void drop_events(
       const std::vector<EventsOfBatch>& events,
       const std::function<bool()>& wanted = [] { return true; });

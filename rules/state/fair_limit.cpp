@@ -26,9 +26,12 @@ void FairLimit::add(std::uint64_t kind) {
   ++kept_;
 }
 
-void FairLimit::remove(std::size_t entries) {
-  kept_ -= std::min(kept_, entries);
-  if (kept_ <= most_ / 2) shares_.clear();
+void FairLimit::remove(std::uint64_t kind) {
+  if (kept_ > 0) --kept_;
+  if (kept_ <= most_ / 2)
+    shares_.clear();
+  else if (const auto known = shares_.find(kind); known != shares_.end() && --known->second == 0)
+    shares_.erase(known);
 }
 
 bool FairLimit::admit(std::uint64_t kind) {

@@ -19,9 +19,11 @@ class FairLimit {
   bool allows_all() const { return kept_ < most_ / 2; }
   void add(std::uint64_t kind);
 
-  // Entries that were added are gone. While no more than the first half is left, a kind has used
-  // none of its share; after that, what it used stays used.
-  void remove(std::size_t entries);
+  // An entry that was added is gone: it is taken off the share of its kind, whether it was of the
+  // first half or not, because another one is of the first half instead, and in a flood this is
+  // one of the same kind. Once no more than the first half is left, no kind has used its share.
+  void remove(std::uint64_t kind);
+  bool has_shares() const { return !shares_.empty(); }  // else remove() needs no kind
 
   // Adds the entry if it is within the limit, else counts it as left out.
   bool admit(std::uint64_t kind);

@@ -11,7 +11,7 @@ namespace {
 
 using namespace faultline;
 
-struct Parts : PartVisitor {
+struct HeardParts : PartVisitor {
   std::vector<std::pair<std::string, std::string>> parts;
   std::string error;
   bool open = false;
@@ -32,8 +32,8 @@ struct Parts : PartVisitor {
   }
 };
 
-Parts read(std::string_view boundary, std::string_view body, std::size_t piece) {
-  Parts parts;
+HeardParts read(std::string_view boundary, std::string_view body, std::size_t piece) {
+  HeardParts parts;
   MultipartParser parser(boundary, parts);
   Result<void> outcome;
   for (; outcome && !body.empty(); body.remove_prefix(std::min(piece, body.size())))
@@ -56,8 +56,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   (void)disposed_filename(line);
   const std::string boundary(line.substr(0, 70));
   if (boundary.empty()) return 0;
-  const Parts whole = read(boundary, input.rest(), std::max<std::size_t>(1, size));
-  const Parts pieces = read(boundary, input.rest(), piece);
+  const HeardParts whole = read(boundary, input.rest(), std::max<std::size_t>(1, size));
+  const HeardParts pieces = read(boundary, input.rest(), piece);
   require(whole.error == pieces.error, "the same complaint however it is cut");
   require(whole.parts == pieces.parts, "the same parts however they are cut");
   return 0;

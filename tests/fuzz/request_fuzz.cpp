@@ -24,12 +24,12 @@ namespace asio = boost::asio;
 
 constexpr std::size_t kMostRequests = 4;  // on one connection
 
-struct Heard {
+struct HeardRequests {
   std::vector<std::string> heads;  // of requests, or the error
   std::vector<std::string> bodies;
   bool malformed = false;  // is the last body
 
-  bool operator==(const Heard&) const = default;
+  bool operator==(const HeardRequests&) const = default;
 };
 
 std::string to_text(const Request& request) {
@@ -56,7 +56,7 @@ void check(const Request& request) {
   require(bytes <= 32 << 10, "headers are of bounded length");
 }
 
-asio::awaitable<void> read_body(RequestReader& reader, Heard& heard) {
+asio::awaitable<void> read_body(RequestReader& reader, HeardRequests& heard) {
   std::string& body = heard.bodies.emplace_back();
   for (;;) {
     const BodyEvent event = co_await reader.read_body(steady_now() + std::chrono::hours(1));
@@ -71,7 +71,7 @@ asio::awaitable<void> read_body(RequestReader& reader, Heard& heard) {
   }
 }
 
-asio::awaitable<void> read_all(Connection& connection, Heard& heard) {
+asio::awaitable<void> read_all(Connection& connection, HeardRequests& heard) {
   while (heard.heads.size() < kMostRequests) {
     RequestReader reader(connection);
     const auto head = co_await reader.read_head();
@@ -89,10 +89,10 @@ asio::awaitable<void> read_all(Connection& connection, Heard& heard) {
 }
 
 // What the server reads if the bytes come in pieces that end at `ends`.
-Heard heard_of(std::string_view said, const std::vector<std::size_t>& ends) {
+HeardRequests heard_of(std::string_view said, const std::vector<std::size_t>& ends) {
   std::array<int, 2> ends_of_wire{};
   require(socketpair(AF_UNIX, SOCK_STREAM, 0, ends_of_wire.data()) == 0, "there is a wire");
-  Heard heard;
+  HeardRequests heard;
   {
     asio::io_context io;
     asio::ip::tcp::socket socket{asio::make_strand(io)};
@@ -132,18 +132,18 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::vector<std::size_t> ends;
   for (std::size_t end = first; end < said.size(); end += step) ends.push_back(end);
   ends.push_back(said.size());
-  Heard whole = heard_of(said, {said.size()});
-  Heard pieces = heard_of(said, ends);
+  HeardRequests whole = heard_of(said, {said.size()});
+  HeardRequests pieces = heard_of(said, ends);
   // More or less of a malformed body may be taken before the error is noticed.
   if (whole.malformed && pieces.malformed && !whole.bodies.empty() && !pieces.bodies.empty()) {
     whole.bodies.back().clear();
     pieces.bodies.back().clear();
   }
   // The error in a head that never ends may be noticed or not.
-  for (Heard* heard : {&whole, &pieces})
+  for (HeardRequests* heard : {&whole, &pieces})
     if (!heard->heads.empty() && is_complaint(heard->heads.back())) heard->heads.pop_back();
   if (whole == pieces) return 0;
-  for (const Heard* heard : {&whole, &pieces}) {
+  for (const HeardRequests* heard : {&whole, &pieces}) {
     std::fprintf(stderr, "%s\n", heard->malformed ? "malformed" : "well-formed");
     for (const std::string& head : heard->heads) std::fprintf(stderr, "head: %s\n", head.c_str());
     for (const std::string& body : heard->bodies) std::fprintf(stderr, "body: %s\n", body.c_str());

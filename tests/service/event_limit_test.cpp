@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 #include "service/folded_job.h"
 
 namespace faultline {
@@ -76,10 +79,64 @@ TEST(EventLimit, WhatIsNotStoredAnyMoreMakesRoom) {
   std::size_t kept = 0;
   for (int i = 0; i < 1000; ++i) kept += sender.send({xid_event(31)});
   EXPECT_EQ(sender.send({xid_event(31)}), 0U);
-  job.events_were_dropped(kept - 10);
+  job.events_were_dropped(std::vector<Event>(kept - 10, xid_event(31)));
   std::size_t more = 0;
   for (int i = 0; i < 1000; ++i) more += sender.send({xid_event(31)});
   EXPECT_EQ(more, kept - 10) << "as if the dropped ones had never come";
+}
+
+TEST(EventLimit, WhatIsNotStoredAnyMoreIsTakenOffTheShareOfItsKind) {
+  FoldedJob job("j", {.events = kMost});
+  Sender sender(job);
+  for (int i = 0; i < 1000; ++i) sender.send({xid_event(31)});
+  // More stay than the first half.
+  for (int code = 100; code < 110; ++code) sender.send({xid_event(code)});
+  EXPECT_EQ(sender.send({xid_event(31)}), 0U);
+  job.events_were_dropped({xid_event(31)});
+  EXPECT_EQ(sender.send({xid_event(100)}), 0U) << "what went was of another kind";
+  EXPECT_EQ(sender.send({xid_event(31)}), 1U);
+  EXPECT_EQ(sender.send({xid_event(31)}), 0U);
+}
+
+TEST(EventLimit, WhatWasDroppedWeighsNothing) {
+  FoldedJob job("j", {.events = kMost});
+  Sender sender(job);
+  sender.send({xid_event(31)});
+  const std::uint64_t weight = job.weight();
+  Event long_one = xid_event(48);
+  long_one.text = std::string(5000, 'x');
+  sender.send({xid_event(31), long_one});
+  EXPECT_GT(job.weight(), weight);
+  job.events_were_dropped({xid_event(31), long_one});
+  EXPECT_EQ(job.weight(), weight) << "nor do the bytes of logs";
+}
+
+TEST(EventsToDrop, AreAsManyAsStayOrAPartOfTheLimit) {
+  constexpr std::uint64_t kLimit = 4'000'000;
+  const auto is_worth = [](std::uint64_t all, std::uint64_t superseded, std::uint64_t spared) {
+    return is_worth_dropping({.all = all, .superseded = superseded}, spared, 4'000'000, kLimit);
+  };
+  EXPECT_FALSE(is_worth(0, 0, 0));
+  EXPECT_FALSE(is_worth(3000, 3000, 0)) << "too few";
+  EXPECT_TRUE(is_worth(8000, 4000, 0));
+  EXPECT_FALSE(is_worth(8001, 4000, 0));
+  EXPECT_FALSE(is_worth(12000, 8000, 4000)) << "the spared ones stay";
+  EXPECT_FALSE(is_worth(12000, 4000, 8000));
+  EXPECT_TRUE(is_worth(2'000'000, kLimit / 16, 0)) << "before the limit is reached";
+  EXPECT_FALSE(is_worth(2'000'000, kLimit / 16 - 1, 0));
+}
+
+TEST(EventsToDrop, AreLookedForSeldomWhereAllAreNeeded) {
+  std::uint64_t spared = 0;
+  std::uint64_t looked_at = 0;
+  constexpr std::uint64_t kEvents = 900'000;
+  for (std::uint64_t all = 0; all <= kEvents; all += 100) {
+    const HeldEvents held{.all = all, .superseded = all};
+    if (!is_worth_dropping(held, spared, 0, 4'000'000)) continue;
+    looked_at += all;
+    spared = held.superseded;
+  }
+  EXPECT_LE(looked_at, 2 * kEvents) << "the passes together";
 }
 
 TEST(EventLimit, AReplayCountsTheSame) {

@@ -50,33 +50,41 @@ class LongSteps : public testing::Test {
 
   // The next steps of a rank.
   void commit(int rank) {
-    const std::uint64_t index = batches_sent[rank]++;
-    Commit commit{.source = {.job = "long", .name = fmt::format("rank{}.log", rank), .host = "n1"},
-                  .received = kNoonOfSteps + std::chrono::seconds(index * kStepsOfBatch)};
+    const std::uint64_t before = kStepsOfBatch * batches_sent[rank]++;
+    commit(fmt::format("rank{}.log", rank), rank, before, before, kStepsOfBatch);
+  }
+
+  // One step a line, after so many lines of the source and so many steps.
+  void commit(const std::string& source, int rank, std::uint64_t lines_before,
+              std::uint64_t steps_before, std::uint64_t lines) {
+    Commit commit{.source = {.job = "long", .name = source, .host = "n1"},
+                  .received = kNoonOfSteps + std::chrono::seconds(steps_before)};
     Batch& batch = commit.batch;
-    batch.from_offset = 100 * index * kStepsOfBatch;
-    batch.to_offset = commit.position.offset = batch.from_offset + 100 * kStepsOfBatch;
-    batch.first_line = 1 + index * kStepsOfBatch;
-    batch.lines = batch.recognized = kStepsOfBatch;
-    batch.dialects = {{"training", kStepsOfBatch}};
-    batch.speakers = {{}};
-    for (std::uint32_t i = 0; i < kStepsOfBatch; ++i) {
+    batch.from_offset = 100 * lines_before;
+    batch.to_offset = commit.position.offset = batch.from_offset + 100 * lines;
+    batch.first_line = 1 + lines_before;
+    batch.lines = batch.recognized = lines;
+    batch.dialects = {{"training", lines}};
+    batch.speakers = {{.host = "n1"}};
+    for (std::uint32_t i = 0; i < lines; ++i) {
       const std::uint64_t line = batch.first_line + i;
+      const std::uint64_t step = steps_before + i + 1;
       batch.events.push_back(
           {.order = i,
            .line = line,
            .offset = 100 * (line - 1),
-           .time = EventTime::at(kNoonOfSteps + std::chrono::seconds(line)),
+           .time = EventTime::at(kNoonOfSteps + std::chrono::seconds(step)),
            .fact = PartReport{.tool = "megatron",
                               .kind = "training",
                               .names = {{"rank", std::to_string(rank)}},
-                              .values = {{"step", std::to_string(line)},
+                              .values = {{"step", std::to_string(step)},
                                          {"of", "1000000"},
-                                         {"lines", std::to_string(line)},
-                                         {"loss", fmt::format("2.{}", line / 7 % 3)}}},
-           .text = fmt::format("iteration {}/1000000", line)});
+                                         {"lines", std::to_string(step)},
+                                         {"loss", fmt::format("2.{}", step / 7 % 3)}}},
+           .text = fmt::format("iteration {}/1000000", step)});
     }
-    commit.fingerprint = {batch.from_offset, batch.to_offset, index, index, index == 0};
+    commit.fingerprint = {batch.from_offset, batch.to_offset, steps_before, steps_before,
+                          lines_before == 0};
     std::exception_ptr said;
     server->jobs.commit(std::move(commit), [&](std::exception_ptr failure) { said = failure; });
     server->store.drain();
@@ -107,6 +115,12 @@ class LongSteps : public testing::Test {
           held.left_out += stored.batch.left_out;
         });
     return held;
+  }
+
+  bool was_never_shortened() const {
+    Exposition out(MetricsFormat::prometheus);
+    server->metrics.write(out);
+    return out.take().find("\nfaultline_store_shortened_total 0\n") != std::string::npos;
   }
 
   std::string answer() {
@@ -153,6 +167,31 @@ TEST_F(LongSteps, OfWhichMostAreDroppedGiveTheSameAnswerLiveAndAfterARestart) {
   EXPECT_NE(live, before);
   restart();
   EXPECT_EQ(answer(), live);
+}
+
+// The first and the last time of a source are needed.
+TEST_F(LongSteps, WithASourceForEachStayAndNothingIsWrittenForThem) {
+  constexpr std::uint64_t kSamples = 900;  // so many that a pass over them is made
+  for (std::uint64_t i = 0; i < kSamples; ++i) commit(fmt::format("sample{}.log", i), 0, 0, i, 1);
+  const std::uint64_t written = server->store.transactions();
+  for (int i = 0; i < 3; ++i) server->jobs.shorten_stored();
+  EXPECT_EQ(server->store.transactions(), written);
+  EXPECT_EQ(held().events, kSamples);
+  EXPECT_TRUE(was_never_shortened());
+}
+
+TEST_F(LongSteps, OfOneBatchAreDroppedInSeveralWrites) {
+  commit("rank0.log", 0, 0, 0, 2500);
+  const std::string before = answer();
+  const std::uint64_t written = server->store.transactions();
+  server->jobs.shorten_stored();
+  EXPECT_GE(server->store.transactions(), written + 3);
+  EXPECT_LT(held().events, 100u);
+  EXPECT_EQ(held().lines, 2500u);
+  EXPECT_FALSE(was_never_shortened());
+  EXPECT_EQ(answer(), before);
+  restart();
+  EXPECT_EQ(answer(), before);
 }
 
 TEST_F(LongSteps, AreLeftToTheNextServerByOneThatEnds) {

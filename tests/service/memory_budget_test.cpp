@@ -142,6 +142,48 @@ TEST_F(MemoryOfJobs, SufficesForAStartWithMoreJobsThanFit) {
   EXPECT_LT(server->jobs.count_in_memory(), 5);
 }
 
+TEST_F(MemoryOfJobs, SufficesForListsOfJobsThatWereNotReadSinceTheStart) {
+  send_and_judge("a");
+  taken_by_others = 2000;
+  restart();
+  EXPECT_EQ(server->jobs.overview("a")->verdict, Verdict::unknown);
+}
+
+// Jobs on the same hosts ask each other what failed there before.
+TEST_F(MemoryOfJobs, SufficesForJobsThatAskEachOther) {
+  std::vector<std::string> all;
+  for (char job = 'a'; job <= 'f'; ++job) send_and_judge(all.emplace_back(1, job));
+  taken_by_others = kBudget - kOfJob - 1;  // there is room for two of them
+  restart();
+  EXPECT_TRUE(eventually([&] {
+    server->jobs.reconcile_open();
+    return server->jobs.count_unread() == 0;
+  }));
+  for (const std::string& job : all)
+    EXPECT_TRUE(eventually([&] { return is_told_of(job); })) << job;
+}
+
+// A reader may have been told first.
+TEST_F(MemoryOfJobs, IsNotFreedOfAJobBeforeItsFindingsAreStored) {
+  server->jobs.memory().set_most(10 * kBudget);
+  send_and_judge("a");
+  send_and_judge("b");
+  const auto stored = [&] { return server->store.findings({.job = "a"}).findings.size(); };
+  const std::size_t before = stored();
+  ASSERT_EQ(send("a", 2), "");
+  ASSERT_TRUE(is_told_of("a"));
+  ASSERT_EQ(stored(), before);
+  server->jobs.memory().set_most(kBudget);
+  taken_by_others = 2000;
+  server->jobs.prepare("b");
+  EXPECT_FALSE(server->jobs.is_in_memory("a"));
+  taken_by_others = 0;
+  EXPECT_TRUE(eventually([&] {
+    server->jobs.reconcile_open();
+    return stored() > before;
+  }));
+}
+
 TEST_F(MemoryOfJobs, IsNotTakenAgainByListsAndByTime) {
   for (char job = 'a'; job <= 'f'; ++job) send_and_judge(std::string(1, job));
   server->jobs.reconcile_open();

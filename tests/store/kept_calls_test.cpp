@@ -19,6 +19,8 @@ Commit nth_of_calls(RandomBatches& random, const std::string& source, std::uint6
                     std::uint64_t eventful = 0) {
   Commit commit = nth_commit(random, source, index);
   commit.batch.lines = 7;
+  commit.batch.left_out = 0;
+  commit.batch.dialects = {{"nccl", 7}};
   commit.batch.speakers = {{.host = "n1", .pid = 7}};
   commit.batch.signatures = {{.function = "AllReduce", .count = 5}};
   commit.batch.events.clear();
@@ -186,6 +188,43 @@ TEST_F(KeptCalls, BatchesThatLoseTheirEventsLaterAreJoinedToTheirNeighbours) {
   EXPECT_EQ(lines, 700u);
   EXPECT_EQ(recognized, 4950u);
   EXPECT_EQ(prints_of(store, "a"), prints["a"]);
+}
+
+// The batches of a source, by how many lines of other kinds they have.
+std::vector<std::uint64_t> lines_of_steps(const Told& told) {
+  std::vector<std::uint64_t> lines;
+  for (const StoredBatch& stored : told.batches) {
+    const auto found = stored.batch.dialects.find("training");
+    lines.push_back(found == stored.batch.dialects.end() ? 0 : found->second);
+  }
+  return lines;
+}
+
+// A reanalysis brings their events back together.
+TEST_F(KeptCalls, BatchesWhoseLinesGaveManyEventsAreNotJoined) {
+  for (std::uint64_t index = 0; index < 40; ++index) {
+    Commit made = nth_of_calls(random, "a", index);
+    if (index % 2 == 1) made.batch.dialects["training"] = index == 21 ? 5000 : 1000;
+    ASSERT_EQ(outcome(store, std::move(made)), "");
+  }
+  keep_all();
+  store.drop_kept_calls("llama");
+  EXPECT_THAT(lines_of_steps(told_by(store)),
+              testing::ElementsAre(0, 4000, 4000, 2000, 5000, 4000, 4000, 1000));
+}
+
+TEST_F(KeptCalls, BatchesOfWhichEventsWereLeftOutAreJoinedToNoOthers) {
+  for (std::uint64_t index = 0; index < 10; ++index) {
+    Commit made = nth_of_calls(random, "a", index);
+    if (index == 5 || index == 6) made.batch.left_out = 3;
+    ASSERT_EQ(outcome(store, std::move(made)), "");
+  }
+  keep_all();
+  store.drop_kept_calls("llama");
+  std::vector<std::uint64_t> left_out;
+  for (const StoredBatch& stored : told_by(store).batches)
+    left_out.push_back(stored.batch.left_out);
+  EXPECT_THAT(left_out, testing::ElementsAre(0, 0, 6, 0));
 }
 
 TEST_F(KeptCalls, WhateverEventsGoWhateverIsDoneEveryFingerprintStays) {
