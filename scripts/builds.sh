@@ -33,11 +33,13 @@ configure() {
 }
 
 # run_tests PRESET [-R NAME] [CTEST-FLAG...]: ends with ctest's summary and status. ctest knows only test
-# programs and their shards; some of them mostly wait, so there is one more than cores. -R NAME chooses single
-# tests (Reader, Suite.Test, *last*), so GoogleTest gets it.
+# programs and their shards. Many of them mostly wait, so there are twice as many as cores; with sanitizers they wait
+# less. -R NAME chooses single tests (Reader, Suite.Test, *last*), so GoogleTest gets it.
 run_tests() {
-  local preset=$1 flags=()
+  local preset=$1 flags=() at_once
   shift
+  at_once=$(($(parallelism) * 2))
+  [[ $preset == debug ]] || at_once=$(($(parallelism) + 1))
   while (($# > 0)); do
     if [[ $1 == -R && $# -gt 1 ]]; then
       export GTEST_FILTER="*$2*"
@@ -48,7 +50,7 @@ run_tests() {
     shift
   done
   "${launcher[@]}" ctest --test-dir "build/$preset" --output-on-failure --no-tests=error \
-    --parallel "$(($(parallelism) + 1))" "${flags[@]}"
+    --parallel "$at_once" "${flags[@]}"
 }
 
 # sanitize_with asan|tsan
