@@ -80,8 +80,14 @@ start_server() {
   : >"$work/messages"   # where another server may have said where it listens
   "$build/faultline" serve --listen 127.0.0.1:0 --data "$1" 2>"$work/messages" &
   server=$!
-  until url=$(sed -n 's/.*msg="listening on \([^"]*\)".*/\1/p' "$work/messages") && [[ -n $url ]]; do sleep 0.02; done
-  until curl -sf -o /dev/null "$url/readyz"; do sleep 0.02; done
+  until url=$(sed -n 's/.*msg="listening on \([^"]*\)".*/\1/p' "$work/messages") && [[ -n $url ]]; do
+    kill -0 "$server" || { cat "$work/messages" >&2; exit 1; }
+    sleep 0.02
+  done
+  until curl -sf -o /dev/null "$url/readyz"; do
+    kill -0 "$server" || { cat "$work/messages" >&2; exit 1; }
+    sleep 0.02
+  done
   ready=$(seconds_since "$begin")
 }
 stop_server() {
