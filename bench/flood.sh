@@ -4,6 +4,8 @@
 # memory. It exits with 1 if something takes more than its limit, and says what.
 set -euo pipefail
 
+# shellcheck source=bench/server.sh
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/server.sh"
 build=$(readlink -f "${1:?usage: bench/flood.sh BUILD [--lines N]}")
 shift
 lines=100000
@@ -39,7 +41,6 @@ over=()
 # at_most WHAT MEASURED LIMIT
 at_most() { awk -v is="$2" -v most="$3" 'BEGIN { exit is > most }' || over+=("$1: $2, at most $3"); }
 
-seconds_since() { awk -v from="$1" -v to="$EPOCHREALTIME" 'BEGIN { printf "%.2f", to - from }'; }
 ms() { awk '{ v[NR] = $1 * 1000 } END { n = asort_(v); }
   function asort_(a,   i, j, t) {
     for (i = 2; i <= NR; ++i) { t = a[i]; for (j = i - 1; j > 0 && a[j] > t; --j) a[j + 1] = a[j]; a[j + 1] = t }
@@ -56,27 +57,6 @@ latency() {
 }
 p99() { cut -d ' ' -f 3 "$work/latency"; }      # of the last latency
 longest() { cut -d ' ' -f 5 "$work/latency"; }
-
-start_server() {
-  local begin=$EPOCHREALTIME
-  : >"$work/messages"   # where another server may have said where it listens
-  "$build/faultline" serve --listen 127.0.0.1:0 --data "$work/data" "$@" 2>"$work/messages" &
-  server=$!
-  until url=$(sed -n 's/.*msg="listening on \([^"]*\)".*/\1/p' "$work/messages") && [[ -n $url ]]; do
-    kill -0 "$server" || { cat "$work/messages" >&2; exit 1; }
-    sleep 0.02
-  done
-  until curl -sf -o /dev/null "$url/readyz"; do
-    kill -0 "$server" || { cat "$work/messages" >&2; exit 1; }
-    sleep 0.05
-  done
-  ready=$(seconds_since "$begin")
-}
-
-stop_server() {
-  if kill "$server"; then wait "$server" || true; fi
-  server=
-}
 
 printf '%s lines of each kind, each line naming something else:\n\n' "$lines"
 printf '| kind | s | MB | s of a tenth |\n|---|--:|--:|--:|\n'
@@ -97,7 +77,7 @@ for kind in "${KINDS[@]}"; do
   at_most "seconds for a tenth of $kind" "$tenth" "$MOST_SECONDS_OF_TENTH"
 done
 
-start_server --stall-after 0s
+start_server "$work/data" --stall-after 0s
 "$build/bench/generate_flood" hosts 10 >"$work/small"
 post() { curl -s -o /dev/null --data-binary "@$1" "$url/api/v1/ingest?job=$2&source=$(basename "$1")"; }
 post "$work/small" good
@@ -173,7 +153,7 @@ others=
 printf '| the longest that a thread of sockets was held, in all of this | %s s |\n' \
   "$(curl -sf "$url/metrics" | awk '$1 == "faultline_io_longest_seconds" { print $2 }')"
 stop_server
-start_server --memory "$LITTLE_MEMORY"
+start_server "$work/data" --memory "$LITTLE_MEMORY"
 printf '| ready after a restart with all of it, and with little memory | %s s |\n' "$ready"
 at_most 'seconds until it is ready with little memory' "$ready" "$MOST_SECONDS_TO_READY"
 beside_floods ', with little memory'

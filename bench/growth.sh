@@ -4,6 +4,8 @@
 # times as much costs more than twelve times as much, or a server with so many jobs is not ready in time.
 set -euo pipefail
 
+# shellcheck source=bench/server.sh
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/server.sh"
 build=$(readlink -f "${1:?usage: bench/growth.sh BUILD [--jobs N] [--ranks N]}")
 shift
 jobs=100000
@@ -34,7 +36,6 @@ trap 'exit 130' INT TERM
 
 over=()
 row() { printf '| %s | %s | %s | %s |\n' "$@"; }
-seconds_since() { awk -v from="$1" -v to="$EPOCHREALTIME" 'BEGIN { printf "%.2f", to - from }'; }
 
 # compare WHAT SMALL LARGE SECONDS-OF-SMALL SECONDS-OF-LARGE MB-OF-SMALL MB-OF-LARGE
 compare() {
@@ -75,26 +76,6 @@ hung_job() {
 hosts_with_faults() { "$build/bench/generate_flood" hosts "$1" >"$work/input"; }
 megabytes_of_calls() { "$build/bench/generate_coll_log" --megabytes "$1" >"$work/input"; }
 
-start_server() {
-  local begin=$EPOCHREALTIME
-  : >"$work/messages"   # where another server may have said where it listens
-  "$build/faultline" serve --listen 127.0.0.1:0 --data "$1" 2>"$work/messages" &
-  server=$!
-  until url=$(sed -n 's/.*msg="listening on \([^"]*\)".*/\1/p' "$work/messages") && [[ -n $url ]]; do
-    kill -0 "$server" || { cat "$work/messages" >&2; exit 1; }
-    sleep 0.02
-  done
-  until curl -sf -o /dev/null "$url/readyz"; do
-    kill -0 "$server" || { cat "$work/messages" >&2; exit 1; }
-    sleep 0.02
-  done
-  ready=$(seconds_since "$begin")
-}
-stop_server() {
-  kill "$server"
-  wait "$server" || true
-  server=
-}
 memory_of_server() { awk '/VmHWM/ { printf "%d", $2 / 1024 }' "/proc/$server/status"; }
 metric() { curl -s "$url/metrics" | awk -v name="$1" '$1 == name { print $2 }'; }
 
