@@ -1,3 +1,4 @@
+# shellcheck shell=bash disable=SC2154
 # Sourced by scripts that start a server more than once. They set `build`, `work` and `server`, which is empty while no
 # server runs.
 
