@@ -29,6 +29,6 @@ start_server() {
 }
 
 stop_server() {
-  kill "$server" && wait "$server" || true
+  if kill "$server"; then wait "$server" || true; fi
   server=
 }
