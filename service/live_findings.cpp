@@ -297,7 +297,8 @@ bool LiveJobs::put_to_rest(std::shared_ptr<Job> job, std::shared_ptr<const Sketc
   const std::unique_lock lock(mutex_);
   const auto found = jobs_.find(job->name);
   // Somebody uses the job, or a commit is on its way to it: try another time.
-  if (found == jobs_.end() || found->second != job || job.use_count() != 2) return false;
+  if (found == jobs_.end() || found->second != job || job.use_count() != kOwnersOfUnused)
+    return false;
   if (sketch && sketch->version != job->read().version()) return false;
   if (sketch && sketch->version == 0)
     jobs_.erase(found);  // nothing of it came to the disk

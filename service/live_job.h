@@ -26,6 +26,9 @@ constexpr std::chrono::seconds kFresh{1};
 // With many jobs in memory, or too little memory, each rests after so long.
 constexpr std::chrono::seconds kShortPatience{10};
 
+// The map of jobs, and whoever looks whether the job is in use.
+constexpr long kOwnersOfUnused = 2;
+
 // What stays in memory of a job that nobody asks for: enough for the lists.
 struct LiveJobs::Sketch {
   JobOverview overview;

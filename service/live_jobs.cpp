@@ -260,11 +260,8 @@ std::vector<std::shared_ptr<LiveJobs::Job>> LiveJobs::all() const {
 }
 
 std::vector<std::weak_ptr<LiveJobs::Job>> LiveJobs::all_loosely() const {
-  const std::shared_lock lock(mutex_);
-  std::vector<std::weak_ptr<Job>> all;
-  all.reserve(jobs_.size());
-  for (const auto& entry : jobs_) all.push_back(entry.second);
-  return all;
+  const std::vector<std::shared_ptr<Job>> held = all();
+  return {held.begin(), held.end()};
 }
 
 std::shared_ptr<LiveJobs::Job> LiveJobs::find(std::string_view name) {

@@ -16,12 +16,6 @@
 
 namespace faultline {
 
-namespace {
-
-constexpr long kHere = 2;  // a job that nobody uses is known here, and in the map
-
-}  // namespace
-
 bool LiveJobs::is_large(const Job& job) const {
   return job.is_read && !memory_.is_small(job.folded->weight());
 }
@@ -85,7 +79,7 @@ bool LiveJobs::relieve_memory() {
 // only for that.
 bool LiveJobs::rest_for_memory(const std::string& name) {
   std::shared_ptr<Job> job = known(name);
-  if (!job || job.use_count() != kHere) return false;
+  if (!job || job.use_count() != kOwnersOfUnused) return false;
   if (!may_rest_for_memory(*job)) return false;
   const std::shared_ptr<Sketch> sketch = sketched(*job);
   if (!sketch) return false;
@@ -99,7 +93,7 @@ bool LiveJobs::rest_for_memory(const std::string& name) {
 // of another job's hosts.
 bool LiveJobs::put_back(const std::string& name) {
   std::shared_ptr<Job> job = known(name);
-  if (!job || job.use_count() != kHere || !job->is_read || !why_set_aside(*job).empty())
+  if (!job || job.use_count() != kOwnersOfUnused || !job->is_read || !why_set_aside(*job).empty())
     return false;
   std::shared_ptr<const Sketch> sketch = job->sketch;
   if (sketch && sketch->version != job->read().version()) sketch.reset();
