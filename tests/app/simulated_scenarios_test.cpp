@@ -80,9 +80,9 @@ Row row(const simulation::Scenario& scenario, const Form& form, bool large, bool
   return made;
 }
 
-// A third of the forms of each scenario, another third for the next one; FAULTLINE_EVERY=1: all.
+// A sixth of the forms of each scenario, another sixth for the next one; FAULTLINE_EVERY=1: all.
 std::vector<Row> rows() {
-  const std::size_t step = every(3);
+  const std::size_t step = every(6);
   std::vector<Row> all;
   std::size_t number = 0;
   for (const simulation::Scenario& scenario : simulation::scenarios()) {

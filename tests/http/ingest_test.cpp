@@ -234,7 +234,7 @@ TEST_F(Ingest, RefusesABodyThatTellsOfMoreEventsThanItsSizeAllows) {
       "[   12.345678] INFO: task python:123 blocked for more than 120 seconds.";
   for (const std::string& line : {hung, std::string("symbol_error: 4"),
                                   std::string("srun: error: gpu-8: tasks 0-4095: Terminated")}) {
-    workshop.make("yes '" + line + "' | head -c 60M | gzip -1 | gzip -9 > bomb.gz; : > out");
+    workshop.make("yes '" + line + "' | head -c 20M | gzip -1 | gzip -9 > bomb.gz; : > out");
     const Reply reply = curl(server, "/api/v1/ingest?job=j&source=s", "-T " + file("bomb.gz"));
     EXPECT_EQ(reply.status, 413) << reply.body;
     EXPECT_THAT(reply.body, HasSubstr("events; no real log does this"));
