@@ -84,6 +84,19 @@ inline const std::array kFloodKinds{
                     "DOWN",
                     flood_stamp(i), i / 8, i % 8, i % 8);
               }},
+    FloodKind{"scheduler",  // nodes that went down, and the jobs that ran on them and on others
+              [](int i) {
+                if (i % 2 == 0)
+                  return fmt::format(
+                      "NodeName=node-{} Arch=x86_64 State=DOWN "
+                      "BootTime=2026-11-22T10:00:00 Reason=gone",
+                      i / 2);
+                return fmt::format(
+                    "JobId={0} JobName=train\n   JobState=NODE_FAIL Reason=NodeDown\n   "
+                    "StartTime=2026-11-22T08:00:00 EndTime=2026-11-22T10:00:00\n   "
+                    "NodeList=node-[{1},{2}-{3}]",
+                    1000 + i, i / 2, 10'000'000 + i, 10'000'003 + i);
+              }},
     FloodKind{"timeouts", [](int i) {
                 return fmt::format(
                     "[rank{0}]:[E1122 10:00:00.{1:06} ProcessGroupNCCL.cpp:607] [Rank {0}] "

@@ -146,7 +146,7 @@ class NcclTests : public Document {
         NcclTestsRun next = {.spoken_host = table.spoken_host,
                              .spoken_rank = table.spoken_rank,
                              .program = table.program};
-        next.comes_after(table);
+        next.comes_after(std::move(table));
         table = std::move(next);
       }
       return true;
@@ -207,8 +207,9 @@ class NcclTests : public Document {
     NcclTestsRun* table = find(line);
     NcclTestsRun next{.spoken_host = std::string(line.host), .spoken_rank = line.rank};
     if (table != nullptr && heads && !table->heads_only()) {
-      next.comes_after(*table);
-      close(*table, readings);
+      table->give(readings);
+      next.comes_after(std::move(*table));
+      remove(*table);
       table = nullptr;
     }
     if (table != nullptr) return *table;
@@ -218,6 +219,10 @@ class NcclTests : public Document {
 
   void close(NcclTestsRun& table, std::vector<DocumentReading>& readings) {
     table.give(readings);
+    remove(table);
+  }
+
+  void remove(const NcclTestsRun& table) {
     tables_.erase(tables_.begin() + (&table - tables_.data()));
   }
 

@@ -153,10 +153,10 @@ std::size_t NcclTestsRun::size() const {
          largest_line.text.size() + wrong_line.text.size() + device_line.text.size();
 }
 
-void NcclTestsRun::comes_after(const NcclTestsRun& before) {
-  for (const auto* some : {&before.hosts_before, &before.known_hosts})
-    for (const std::string& host : *some)
-      if (hosts_before.size() < kMostHosts) hosts_before.insert(host);
+void NcclTestsRun::comes_after(NcclTestsRun&& before) {
+  hosts_before = std::move(before.hosts_before);
+  for (const std::string& host : before.known_hosts)
+    if (hosts_before.size() < kMostHosts) hosts_before.insert(host);
   first_size_before = before.first_size;
 }
 

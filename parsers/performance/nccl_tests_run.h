@@ -76,7 +76,7 @@ struct NcclTestsRun {
   std::size_t size() const;
 
   // before: a run in the same output that has not ended.
-  void comes_after(const NcclTestsRun& before);
+  void comes_after(NcclTestsRun&& before);
   bool may_be_of_other_hosts() const;
   void add_device(std::string_view host, std::string_view gpu_name);
   void add(const NcclTestsRow& row, const DocumentLine& line);

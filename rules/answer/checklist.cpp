@@ -11,12 +11,10 @@
 
 #include "model/ranks.h"
 #include "rules/answer/coverage.h"
-#include "rules/answer/coverage_hosts.h"
 #include "rules/answer/coverage_parts.h"
 #include "rules/answer/coverage_performance.h"
 #include "rules/knowledge/prose.h"
 #include "rules/picture/who/kernel_logs.h"
-#include "rules/picture/who/owner.h"
 #include "rules/picture/who/source_attempts.h"
 #include "rules/picture/who/torch_crew.h"
 
@@ -127,10 +125,9 @@ Check no_gpu_errors(const View& view, const Diagnosis& diagnosis) {
     const XidMeaning* meaning = view.catalog.xid(incident.code);
     if (meaning != nullptr && meaning->severity >= Severity::error) ++errors;
   }
-  std::set<std::string> hosts = hosts_of_job(view);
   std::set<std::string> covered = hosts_with_kernel_log(view);
   auto with_log =
-      std::ranges::count_if(hosts, [&](const std::string& h) { return covered.contains(h); });
+      std::ranges::count_if(view.hosts, [&](const std::string& h) { return covered.contains(h); });
   const auto of_a_gpu = [](const Finding& finding) {
     return is_of(finding.cause, Family::gpu) && finding.severity >= Severity::error;
   };
@@ -138,9 +135,11 @@ Check no_gpu_errors(const View& view, const Diagnosis& diagnosis) {
                           std::ranges::any_of(diagnosis.symptoms, of_a_gpu);
   if (errors > 0 && of_the_job)
     check.status = CheckStatus::fail;
-  else if (errors == 0 && !hosts.empty() && with_log == static_cast<std::ptrdiff_t>(hosts.size()))
+  else if (errors == 0 && !view.hosts.empty() &&
+           with_log == static_cast<std::ptrdiff_t>(view.hosts.size()))
     check.status = CheckStatus::pass;
-  check.detail = fmt::format("NVIDIA driver lines seen for {} of {} hosts", with_log, hosts.size());
+  check.detail =
+      fmt::format("NVIDIA driver lines seen for {} of {} hosts", with_log, view.hosts.size());
   if (errors > 0 && !of_the_job)
     check.detail += "; there are errors, but of another time or another part";
   if (check.status == CheckStatus::unknown) check.command = "dmesg -T | grep NVRM";

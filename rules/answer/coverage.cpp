@@ -36,11 +36,10 @@ void ask_for_other_side(const View& view, const Finding& finding,
   if (is_of(finding.cause, {Family::collective, Family::process}) ||
       finding.cause == Cause::launch_rank_missing)
     return;
-  const std::set<std::string> heard = hosts_heard(view);
   constexpr std::size_t kMostHosts = 2;
   for (std::size_t i = 0; i < std::min(finding.subject.hosts.size(), kMostHosts); ++i) {
     const std::string& host = finding.subject.hosts[i];
-    if (!heard.contains(host))
+    if (!view.hosts_heard.contains(host))
       ask({fmt::format("NCCL log of {}", host),
            "only the other end of a failed connection was heard",
            "export NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NET"},

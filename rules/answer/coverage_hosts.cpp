@@ -10,7 +10,6 @@
 #include "rules/answer/coverage_ranks.h"
 #include "rules/answer/pasteable.h"
 #include "rules/knowledge/limits.h"
-#include "rules/picture/who/owner.h"
 
 namespace faultline {
 namespace {
@@ -54,17 +53,15 @@ MissingEvidence gap(const View& view, const HostEvidence& evidence, const Hosts&
   return missing;
 }
 
+std::set<std::string> set_of(const Hosts& hosts) { return {hosts.begin(), hosts.end()}; }
+
 // Where ranks stopped, or all of them wait, and why that matters.
 struct WhoStands {
   Lacking kind = Lacking::stopped;
-  std::set<std::string> hosts;
+  Hosts hosts;
+  bool all_heard = false;  // all that were heard, not these
   std::string why;
 };
-
-std::set<std::string> hosts_told(const View& view, const Finding& finding) {
-  const Hosts& hosts = finding.subject.hosts;
-  return hosts.empty() ? hosts_heard(view) : std::set<std::string>(hosts.begin(), hosts.end());
-}
 
 // Ranks stopped in several places, and none is known to be the first: the reason may be at any
 // host.
@@ -75,29 +72,22 @@ bool is_anybodys(const std::vector<Finding>& unexplained) {
          }) > 1;
 }
 
-WhoStands standstill_of(const View& view, const Finding& finding) {
+WhoStands standstill_of(const Finding& finding) {
+  const Hosts& hosts = finding.subject.hosts;
   if (finding.cause == Cause::collective_stalled)
-    return {Lacking::stalled, hosts_told(view, finding),
-            "a call does not end and nothing says why"};
+    return {Lacking::stalled, hosts, hosts.empty(), "a call does not end and nothing says why"};
   if (finding.cause == Cause::launch_rank_missing)
-    return {Lacking::stopped, hosts_told(view, finding),
-            "a rank did not come and nothing says why"};
+    return {Lacking::stopped, hosts, hosts.empty(), "a rank did not come and nothing says why"};
   if (is(finding.cause, Trait::standstill))
-    return {Lacking::stopped,
-            {finding.subject.hosts.begin(), finding.subject.hosts.end()},
+    return {Lacking::stopped, hosts, false,
             fmt::format("{} stopped there and nothing says why",
                         finding.subject.ranks.empty()
                             ? std::string("a process")
                             : fmt::format("rank {}", ranges(finding.subject.ranks)))};
   // Old versions of NCCL do not say which host is the other end.
-  const bool one_end =
-      finding.cause == Cause::network_transport_error && finding.subject.hosts.size() == 1;
+  const bool one_end = finding.cause == Cause::network_transport_error && hosts.size() == 1;
   if (is_of(finding.cause, Family::network) || finding.cause == Cause::launch_connect_failed)
-    return {Lacking::stopped,
-            one_end
-                ? hosts_heard(view)
-                : std::set<std::string>(finding.subject.hosts.begin(), finding.subject.hosts.end()),
-            "a connection failed, and nothing says why"};
+    return {Lacking::stopped, hosts, one_end, "a connection failed, and nothing says why"};
   return {};
 }
 
@@ -124,16 +114,6 @@ bool rests_on(const View& view, const Finding& finding, const HostEvidence& evid
 
 }  // namespace
 
-std::set<std::string> hosts_heard(const View& view) {
-  std::set<std::string> hosts = hosts_of_job(view);
-  for (const RemarkingProcess& process : view.job.remarks().processes())
-    if (view.in_attempt(process.process)) hosts.insert(process.host);
-  for (const ProcessSeen& seen : view.job.processes().all())
-    if (view.in_attempt(seen.process)) hosts.insert(seen.host);
-  hosts.erase("");
-  return hosts;
-}
-
 void make_sent(const View& view, std::string_view kind, const Hosts& hosts,
                MissingEvidence& missing) {
   missing.file = kind.substr(0, kind.find(' '));  // "kernel", "port": in front of the host's name
@@ -147,24 +127,29 @@ std::vector<MissingEvidence> ask_why_it_stands(const View& view,
   std::vector<MissingEvidence> missing;
   std::vector<MissingEvidence> more;
   std::set<std::string> asked;
-  const std::size_t all = hosts_heard(view).size();
+  bool all_asked = false;
+  const std::size_t all = view.hosts_heard.size();
   const bool anybodys = is_anybodys(unexplained);
   for (const Finding& finding : unexplained) {
-    WhoStands stands = standstill_of(view, finding);
+    WhoStands stands = standstill_of(finding);
     if (anybodys && is(finding.cause, Trait::standstill))
-      stands = {Lacking::stalled, hosts_heard(view),
+      stands = {Lacking::stalled,
+                {},
+                true,
                 "ranks stopped in several places, and nothing says where it began"};
-    std::erase_if(stands.hosts, [&](const std::string& host) { return asked.contains(host); });
-    if (stands.hosts.empty()) continue;
-    asked.insert(stands.hosts.begin(), stands.hosts.end());
+    if (stands.all_heard && all_asked) continue;
+    all_asked |= stands.all_heard;
+    std::set<std::string> hosts = stands.all_heard ? view.hosts_heard : set_of(stands.hosts);
+    std::erase_if(hosts, [&](const std::string& host) { return asked.contains(host); });
+    if (hosts.empty()) continue;
+    asked.insert(hosts.begin(), hosts.end());
     for (const HostEvidence& evidence : view.catalog.evidence) {
       if (!evidence.is_asked(stands.kind) || (evidence.network && all < 2)) continue;
-      if (const Hosts hosts = lacking(view, evidence, stands.hosts); !hosts.empty())
-        missing.push_back(gap(view, evidence, hosts, all,
+      if (const Hosts lack = lacking(view, evidence, hosts); !lack.empty())
+        missing.push_back(gap(view, evidence, lack, all,
                               evidence.is_asked(Lacking::stopped) ? stands.why : evidence.why));
       else if (!evidence.again.empty())
-        more.push_back(
-            more_of(view, evidence, {stands.hosts.begin(), stands.hosts.end()}, all, stands.why));
+        more.push_back(more_of(view, evidence, {hosts.begin(), hosts.end()}, all, stands.why));
     }
   }
   std::ranges::move(more, std::back_inserter(missing));
@@ -173,7 +158,7 @@ std::vector<MissingEvidence> ask_why_it_stands(const View& view,
 
 std::vector<MissingEvidence> ask_what_was_not_looked_at(const View& view, Verdict verdict) {
   std::vector<MissingEvidence> missing;
-  const std::set<std::string> heard = hosts_heard(view);
+  const std::set<std::string>& heard = view.hosts_heard;
   if (heard.empty()) return {};
   const bool healthy = verdict == Verdict::healthy;
   for (const HostEvidence& evidence : view.catalog.evidence) {
@@ -191,7 +176,7 @@ std::vector<MissingEvidence> ask_what_was_not_looked_at(const View& view, Verdic
 
 std::vector<MissingEvidence> ask_for_second_witness(const View& view, const Finding& cause) {
   constexpr std::size_t kFew = 2;
-  const std::size_t all = hosts_heard(view).size();
+  const std::size_t all = view.hosts_heard.size();
   const Hosts& subject = cause.subject.hosts;
   if (subject.empty() || subject.size() > kFew) return {};
   for (const HostEvidence& evidence : view.catalog.evidence) {

@@ -2,7 +2,6 @@
 // rules/knowledge/catalog/evidence.yaml.
 #pragma once
 
-#include <set>
 #include <string>
 #include <vector>
 
@@ -10,9 +9,6 @@
 #include "rules/picture/view.h"
 
 namespace faultline {
-
-// Hosts from which a process of the job was heard.
-std::set<std::string> hosts_heard(const View& view);
 
 // Says how to upload what the command prints on these hosts, and the name of its file otherwise.
 void make_sent(const View& view, std::string_view kind, const std::vector<std::string>& hosts,

@@ -112,7 +112,7 @@ std::set<std::string> hosts_told(const PartFacts& facts, const std::set<std::str
 }  // namespace
 
 std::vector<Check> checks_of_parts(const View& view) {
-  const std::set<std::string> hosts = hosts_of_job(view);
+  const std::set<std::string>& hosts = view.hosts;
   if (hosts.empty()) return {};
   const PartFacts facts(view);
   Suspicions suspicions;

@@ -188,12 +188,14 @@ std::vector<MissingEvidence> ask_for_tests(const View& view) {
   std::map<std::string, std::string> asked;  // and why
   for (const PartRecord* record : tests_without_end(view)) {
     const std::string_view collective = record->name("collective");
-    asked.emplace(fmt::format("output of nccl-tests{}{} on {} to its end",
-                              collective.empty() ? "" : ", ", collective, record->name("hosts")),
-                  printed_no_row(*record)
-                      ? "it began and printed no row: a test that hangs looks the same"
-                      : "its last line, \"Avg bus bandwidth\", is missing: a test that hangs looks "
-                        "the same");
+    const std::string_view hosts = record->name("hosts");
+    asked.emplace(
+        fmt::format("output of nccl-tests{}{}{}{} to its end", collective.empty() ? "" : ", ",
+                    collective, hosts.empty() ? "" : " on ", hosts),
+        printed_no_row(*record)
+            ? "it began and printed no row: a test that hangs looks the same"
+            : "its last line, \"Avg bus bandwidth\", is missing: a test that hangs looks "
+              "the same");
   }
   std::vector<MissingEvidence> missing;
   for (const auto& [what, why] : asked) missing.push_back({what, why, ""});

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "rules/answer/coverage.h"
-#include "rules/answer/coverage_hosts.h"
 #include "rules/answer/coverage_performance.h"
 #include "rules/answer/coverage_ranks.h"
 #include "rules/answer/shown_text.h"
@@ -63,7 +62,7 @@ bool enough_to_call_healthy(const View& view) {
     return false;
   if (all_ended_well(view) || training_ended(view) || word_of_its_end(view) != nullptr) return true;
   if (!view.roll.all_heard() || not_seen_at_work(view)) return false;
-  if (view.members.empty() && !hosts_heard(view).empty()) return false;  // they never got to work
+  if (view.members.empty() && !view.hosts_heard.empty()) return false;  // they never got to work
   if (view.members.empty() && view.job.torch().empty() && has_training(view)) return false;
   if (view.members.empty())
     return (view.roll.seen > 0 && view.roll.expected > 0 && a_rank_spoke(view) &&

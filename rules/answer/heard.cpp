@@ -38,7 +38,7 @@ void hear(const EventTime& time, HeardRank& rank) {
 class Listening {
  public:
   Listening(const JobState& job, int attempt)
-      : view_(job, catalog_, moment_, attempt), crew_(view_), told_(view_.workers.all.size()) {
+      : view_(job, catalog_, moment_, attempt), told_(view_.workers.all.size()) {
     for (std::size_t i = 0; i < told_.size(); ++i) {
       told_[i].rank = view_.workers.all[i].rank;
       told_[i].host = view_.workers.all[i].host;
@@ -252,7 +252,7 @@ class Listening {
   Catalog catalog_;  // what hardware reported is in the diagnosis
   Moment moment_{};
   View view_;
-  TorchCrew crew_;
+  const TorchCrew& crew_ = view_.crew();
   std::vector<HeardRank> told_;  // the workers, then ranks known from other lines
   std::map<int, std::size_t> of_rank_;
 };

@@ -89,7 +89,7 @@ std::vector<Suspicion> tell_where_one_stands(const View& view,
   Finding& finding = suspicion.finding;
   finding.cause = Cause::collective_stalled;
   finding.severity = Severity::info;
-  const TorchCrew crew(view);
+  const TorchCrew& crew = view.crew();
   finding.title = fmt::format(
       "{} {}; one stack alone does not show which rank it waits for",
       only.rank < 0 && only.pid == 0 ? "A process" : people(crew, {&only}, finding.subject),
@@ -117,7 +117,7 @@ std::vector<Suspicion> find_elsewhere_by_stacks(const View& view) {
            division.at_one_line ? Claim::stack_off_the_line : Claim::stack_not_in_collective,
            first.stack->line.time);
   Finding& finding = suspicion.finding;
-  const TorchCrew crew(view);
+  const TorchCrew& crew = view.crew();
   const std::string who = people(crew, division.elsewhere, finding.subject);
   finding.title = fmt::format(
       "{} {}, while the stacks of {} peers {}", who,

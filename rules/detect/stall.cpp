@@ -146,7 +146,7 @@ std::vector<Suspicion> find_stalls_in(const View& view, const ProgressTable& tab
 
 std::vector<Suspicion> find_stalls(const View& view) {
   std::vector<Suspicion> found;
-  const TorchCrew crew(view);
+  const TorchCrew& crew = view.crew();
   const LineRef* step = last_step(view);
   for (auto* witness :
        {table_of_barriers, table_of_desync, table_of_fr_report, table_of_gloo, table_of_horovod,

@@ -10,7 +10,7 @@ namespace faultline {
 
 std::vector<Suspicion> find_torch_faults(const View& view) {
   if (view.job.torch().empty() && view.job.torch().unused().empty()) return {};
-  const TorchCrew crew(view);
+  const TorchCrew& crew = view.crew();
   std::vector<Suspicion> found = find_torch_timeouts(view, crew);
   for (auto* find : {find_torch_disagreements, find_torch_crashes})
     std::ranges::move(find(view, crew), std::back_inserter(found));

@@ -8,6 +8,7 @@
 #include "model/ranks.h"
 #include "rules/knowledge/signatures.h"
 #include "rules/picture/view.h"
+#include "rules/picture/who/torch_crew.h"
 #include "rules/state/rank_ties.h"
 
 namespace faultline {
@@ -54,6 +55,23 @@ std::vector<std::size_t> communicators_by_member(const std::vector<Communicator>
   return by_member;
 }
 
+std::set<std::string> hosts_of(const Workers& workers) {
+  std::set<std::string> hosts;
+  for (const Worker& worker : workers.all)
+    if (!worker.host.empty()) hosts.insert(worker.host);
+  return hosts;
+}
+
+std::set<std::string> hosts_heard_by(const View& view) {
+  std::set<std::string> hosts = view.hosts;
+  for (const RemarkingProcess& process : view.job.remarks().processes())
+    if (view.in_attempt(process.process)) hosts.insert(process.host);
+  for (const ProcessSeen& seen : view.job.processes().all())
+    if (view.in_attempt(seen.process)) hosts.insert(seen.host);
+  hosts.erase("");
+  return hosts;
+}
+
 // Ranks that wait in vain for others at the start say how many ranks they want.
 int ranks_wanted(const JobState& job, const Catalog& catalog) {
   constexpr std::size_t kMostAsked = 64;  // all ranks say the same
@@ -96,6 +114,8 @@ View::View(const JobState& the_job, const Catalog& the_catalog, const Moment& th
                          attempts.count > 1
                              ? RankTies{}
                              : rank_ties(the_job.torch(), the_job.flight(), the_job.sources()))),
+      hosts(hosts_of(workers)),
+      hosts_heard(hosts_heard_by(*this)),
       roll(roll_call(the_job, workers, attempts.count)) {
   learn_gpus_from_xids(job, workers);
   if (workers.expected == 0 && !roll.told_by && attempts.count < 2)
@@ -118,6 +138,13 @@ View::View(const JobState& the_job, const Catalog& the_catalog, const Moment& th
   arrival = Arrival(*this);
   phases = Phases(*this);
   standstill = Standstill(*this);
+}
+
+View::~View() = default;
+
+const TorchCrew& View::crew() const {
+  if (!crew_) crew_ = std::make_unique<const TorchCrew>(*this);
+  return *crew_;
 }
 
 std::vector<std::size_t> View::workers_in(const ProcessKey& process, int device) const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -21,6 +22,8 @@
 
 namespace faultline {
 
+class TorchCrew;
+
 inline constexpr std::size_t kNoCommunicator = SIZE_MAX;
 
 // A job at a moment, with what every detector needs worked out once.
@@ -28,6 +31,9 @@ struct View {
   // attempt: 0 for the latest.
   View(const JobState& the_job, const Catalog& the_catalog, const Moment& the_moment,
        int the_attempt = 0);
+  View(const View&) = delete;
+  View& operator=(const View&) = delete;
+  ~View();
 
   const JobState& job;
   const Catalog& catalog;
@@ -41,6 +47,8 @@ struct View {
   std::vector<Alignment> alignments;         // by communicator
   std::set<std::size_t> behind;              // workers that are behind in one of them
   Workers workers;
+  std::set<std::string> hosts;        // on which workers run
+  std::set<std::string> hosts_heard;  // from which a process of the attempt was heard: these, too
   RollCall roll;
   std::vector<Timestamp> moved;  // by communicator: when a call of its ranks last came
   double loss = 0;  // the largest share of lines that a communicator's ranks seem to lack
@@ -50,6 +58,8 @@ struct View {
   Phases phases;
   Standstill standstill;
 
+  // The ranks by all that names them. Worked out when it is first asked for.
+  const TorchCrew& crew() const;
   const Member& member(std::size_t index) const { return job.progress().members()[index]; }
   // The workers (indices into workers.all) of a process: one for each of its GPUs. `device`, as
   // NCCL prints it in front of a line, chooses among several; helper threads print 0 for any of
@@ -72,6 +82,9 @@ struct View {
   bool stands(const Alignment& alignment) const;
   bool got_to_work() const;  // a rank called a collective
   Evidence evidence(const LineRef& line) const;
+
+ private:
+  mutable std::unique_ptr<const TorchCrew> crew_;  // a view is one thread's
 };
 
 // The line that says which GPU a rank has; nullptr: none does.

@@ -21,7 +21,24 @@ std::string short_host(std::string_view host) {
   return std::string(address ? host : host.substr(0, host.find('.')));
 }
 
+void ToldByPaths::forget() {
+  const std::lock_guard lock(mutex_);
+  told_.clear();
+}
+
+std::optional<NamedHost> ToldByPaths::of(std::uint32_t source) const {
+  const std::lock_guard lock(mutex_);
+  return source < told_.size() ? told_[source] : std::nullopt;
+}
+
+void ToldByPaths::keep(std::uint32_t source, const NamedHost& host) {
+  const std::lock_guard lock(mutex_);
+  if (told_.size() <= source) told_.resize(source + 1);
+  told_[source] = host;
+}
+
 std::uint32_t Sources::apply(const Source& source, const Batch& batch, Timestamp received) {
+  told_by_paths_.forget();
   auto fresh = static_cast<std::uint32_t>(all_.size());
   auto [known, is_new] = by_name_.try_emplace(source.name, fresh);
   if (is_new) all_.push_back({.source = source, .first_received = received});
@@ -77,6 +94,13 @@ NamedHost Sources::whose(std::uint32_t index) const {
   const SourceState& state = all_[index];
   if (!state.source.host.empty()) return {short_host(state.source.host), HostTold::by_sender};
   if (state.spoken_hosts.size() == 1) return {*state.spoken_hosts.begin(), HostTold::by_lines};
+  if (std::optional<NamedHost> told = told_by_paths_.of(index)) return *std::move(told);
+  NamedHost told = told_by_path(state);
+  told_by_paths_.keep(index, told);
+  return told;
+}
+
+NamedHost Sources::told_by_path(const SourceState& state) const {
   const std::string& path = state.source.name;
   if (std::string known = host_names_.known_in(path); !known.empty())
     return {std::move(known), HostTold::by_path_and_lines};

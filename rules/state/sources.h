@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
@@ -48,6 +49,25 @@ struct SourceState {
   SourceEnd end = SourceEnd::open;
 };
 
+// What was worked out of the names of sources; threads may ask at once. It is not copied.
+class ToldByPaths {
+ public:
+  ToldByPaths() = default;
+  ToldByPaths(const ToldByPaths& /*other*/) {}
+  ToldByPaths& operator=(const ToldByPaths& /*other*/) {
+    forget();
+    return *this;
+  }
+
+  void forget();
+  std::optional<NamedHost> of(std::uint32_t source) const;
+  void keep(std::uint32_t source, const NamedHost& host);
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<std::optional<NamedHost>> told_;  // by source
+};
+
 class Sources {
  public:
   // Returns the index of the source; a new source is added.
@@ -69,10 +89,12 @@ class Sources {
   std::vector<SourceState> all_;
   std::map<std::string, std::uint32_t, std::less<>> by_name_;
   void know(std::string host);
+  NamedHost told_by_path(const SourceState& state) const;
 
   std::set<std::string> hosts_;
   HostNames host_names_;  // the same
   LikePaths kernel_logs_;
+  mutable ToldByPaths told_by_paths_;  // a diagnosis asks for each line
 };
 
 }  // namespace faultline

@@ -37,7 +37,7 @@ Ends ends_of(const View& view, const std::vector<Candidate>& candidates) {
       ends.time_outs.push_back(candidate.suspicion.since);
   const Torch& torch = view.job.torch();
   if (torch.empty()) return ends;
-  const TorchCrew crew(view);
+  const TorchCrew& crew = view.crew();
   for (const TorchLine<ProcessExit>& exit : torch.exits())
     if (ended_by_itself(exit.fact) && crew.in_attempt(exit.line))
       (exit.fact.signal == kAborted ? ends.aborts : ends.exits)

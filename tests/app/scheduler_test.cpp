@@ -139,6 +139,14 @@ TEST(Sinfo, NamesTheNodesOfAJobThatANodeFailed) {
   EXPECT_GT(confidence_of(listed), confidence_of(diagnosis));
 }
 
+TEST(Sinfo, AListThatCannotBeReadIsNoNodeAmongOthers) {
+  for (const char* list : {"trn[x-y]", "trn[1-90000000]"}) {
+    SCOPED_TRACE(list);
+    const std::string row = std::string("cpu up infinite 9 down* ") + list + "\n";
+    EXPECT_THAT(title_of(pasted(kTwoDown + row)), HasSubstr("from trn3, trn7 ("));
+  }
+}
+
 TEST(Sinfo, ANodeThatIsDownSomewhereAccusesNobodysJob) {
   const Diagnosis alone = pasted(kTwoDown);
   EXPECT_LT(confidence_of(alone), 0.4);

@@ -3,11 +3,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+#include <string_view>
+#include <vector>
+
 namespace faultline {
 namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
+using testing::SizeIs;
+
+std::vector<std::string> hosts_in_list(std::string_view text) { return HostLists().hosts_in(text); }
 
 TEST(HostList, NamesEachHostThatItsBracketsStandFor) {
   EXPECT_THAT(hosts_in_list("vm1"), ElementsAre("vm1"));
@@ -20,7 +27,20 @@ TEST(HostList, NamesEachHostThatItsBracketsStandFor) {
 TEST(HostList, WhatIsNoneNamesNobody) {
   for (const char* text : {"", "None assigned", "n/a", "(null)", "vm[1", "vm[a-b]", "vm[]"})
     EXPECT_THAT(hosts_in_list(text), IsEmpty()) << text;
-  EXPECT_LT(hosts_in_list("a[1-900000000]b[1-900000000]").size(), 100'000U);
+}
+
+// A cut list would say of the hosts behind the cut that the job did not run there.
+TEST(HostList, OfMoreHostsThanAClusterHasNamesNobody) {
+  EXPECT_THAT(hosts_in_list("a[1-16384]"), SizeIs(16384));
+  for (const char* text : {"a[1-16385]", "a[1-128]b[1-129]", "a[1-900000000]b[1-900000000]",
+                           "a[1-16384]b[1-16384]c[1-16384]", "a[1-9000],b[1-9000]"})
+    EXPECT_THAT(hosts_in_list(text), IsEmpty()) << text;
+}
+
+TEST(HostList, AllTogetherNameSoMany) {
+  HostLists lists;
+  for (int i = 0; i < 16; ++i) EXPECT_THAT(lists.hosts_in("a[1-16384]"), SizeIs(16384));
+  EXPECT_THAT(lists.hosts_in("a1"), IsEmpty());
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 #include <set>
 
 #include "rules/knowledge/ground_names.h"
@@ -104,8 +103,7 @@ When by_torch(const View& view, const TorchCrew& crew, const std::string& host,
 }  // namespace
 
 std::vector<Suspicion> find_reboots(const View& view, const KernelSightings& sightings) {
-  std::optional<TorchCrew> crew;
-  if (!view.job.torch().empty()) crew.emplace(view);
+  const TorchCrew* crew = view.job.torch().empty() ? nullptr : &view.crew();
   std::vector<Suspicion> found;
   for (const KernelLog& log : view.job.kernel_lines().logs()) {
     const std::string host = view.job.host_of(log.spoken_host, log.source);
@@ -115,7 +113,8 @@ std::vector<Suspicion> find_reboots(const View& view, const KernelSightings& sig
       const KernelPart part = whole_host(view, host);
       if (part.standing != KernelPart::Standing::of_the_job) continue;
       When then = when(view, host, boot.line);
-      if (then == When::cannot_tell && crew) then = by_torch(view, *crew, host, boot.line);
+      if (then == When::cannot_tell && crew != nullptr)
+        then = by_torch(view, *crew, host, boot.line);
       // Every log begins with a boot, at whatever time: that alone means nothing.
       if (then == When::at_another_time || (then == When::cannot_tell && !boot.log_goes_back))
         continue;

@@ -67,9 +67,10 @@ Nodes nodes_in(const PartFacts& facts) {
   };
   std::map<std::tuple<std::string, std::string, std::string>, Word> latest;
   std::map<const PartRecord*, std::vector<std::string>> hosts_of;
+  HostLists lists;
   for (const PartRecord& record : facts.parts().records()) {
     if (record.kind != "nodes" || latest.size() > kMostNodes) continue;
-    hosts_of[&record] = hosts_in_list(record.name("nodes"));
+    hosts_of[&record] = lists.hosts_in(record.name("nodes"));
     if (hosts_of[&record].empty()) hosts_of[&record] = {""};  // a node that no line names
     for (const std::string& host : hosts_of[&record])
       for (const PartSeries& series : record.values) {
@@ -152,14 +153,68 @@ void settle_ending(const PartFacts& facts, Job& job) {
       job.as_well.push_back(hits[i]);
 }
 
-std::vector<Job> jobs_in(const PartFacts& facts) {
+class Jobs {
+ public:
+  explicit Jobs(std::vector<Job> jobs);
+
+  const std::vector<Job>& all() const { return all_; }
+
+  // Whether lines show of any job where it ran, or that it needs no node any more.
+  bool show_where_any_ran() const { return show_where_any_ran_; }
+
+  // That ran there, by their own words.
+  std::vector<const Job*> on(const std::string& host) const;
+
+  // That ran there or may have, in their order.
+  std::vector<const Job*> maybe_on(const std::string& host) const;
+
+  // Of jobs whose nodes are unknown, only these may be matched with nodes: of more, no match means
+  // anything.
+  bool may_be_matched(const Job& job) const;
+
+ private:
+  static constexpr std::size_t kMostOfUnknownNodes = 64;
+
+  std::vector<Job> all_;
+  std::map<std::string, std::vector<const Job*>, std::less<>> on_host_;
+  std::vector<const Job*> of_unknown_nodes_;
+  bool show_where_any_ran_ = false;
+};
+
+Jobs::Jobs(std::vector<Job> jobs) : all_(std::move(jobs)) {
+  for (const Job& job : all_) {
+    show_where_any_ran_ |= job.completed || !job.hosts.empty();
+    for (const std::string& host : job.hosts) on_host_[host].push_back(&job);
+    if (job.hosts.empty() && of_unknown_nodes_.size() < kMostOfUnknownNodes)
+      of_unknown_nodes_.push_back(&job);
+  }
+}
+
+std::vector<const Job*> Jobs::on(const std::string& host) const {
+  const auto found = on_host_.find(host);
+  return found == on_host_.end() ? std::vector<const Job*>() : found->second;
+}
+
+std::vector<const Job*> Jobs::maybe_on(const std::string& host) const {
+  const std::vector<const Job*> there = on(host);
+  std::vector<const Job*> both;
+  std::ranges::merge(there, of_unknown_nodes_, std::back_inserter(both));
+  return both;
+}
+
+bool Jobs::may_be_matched(const Job& job) const {
+  return !job.hosts.empty() || std::ranges::binary_search(of_unknown_nodes_, &job);
+}
+
+Jobs jobs_in(const PartFacts& facts) {
   std::map<std::string, Job> by_number;
+  HostLists lists;
   for (const PartRecord& record : facts.parts().records()) {
     if (record.kind != "job") continue;
     Job& job = by_number[job_number(record.name("job"))];
     job.name = job_number(record.name("job"));
     job.records.push_back(&record);
-    for (std::string& host : hosts_in_list(value_in(facts, record, {"nodelist"})))
+    for (std::string& host : lists.hosts_in(value_in(facts, record, {"nodelist"})))
       job.hosts.insert(std::move(host));
     if (!record.name("step").empty()) continue;
     if (job.start.empty()) job.start = value_in(facts, record, {"start", "starttime"});
@@ -172,7 +227,7 @@ std::vector<Job> jobs_in(const PartFacts& facts) {
     settle_ending(facts, job);
     jobs.push_back(std::move(job));
   }
-  return jobs;
+  return Jobs(std::move(jobs));
 }
 
 std::string name_of(const PartRecord& record) {
@@ -209,17 +264,29 @@ std::vector<std::string> nodes_lost(const Job& job, const std::set<std::string>&
                                     const Nodes& nodes) {
   const std::set<std::string>& may_be = job.hosts.empty() ? of_ranks : job.hosts;
   std::vector<std::string> lost;
-  for (const auto& [host, node] : nodes)
-    if (node.is_gone() && !host.empty() && (may_be.empty() || may_be.contains(host)))
-      lost.push_back(host);
+  const auto add = [&](const std::string& host, const Node& node) {
+    if (node.is_gone() && !host.empty()) lost.push_back(host);
+  };
+  if (may_be.empty())
+    for (const auto& [host, node] : nodes) add(host, node);
+  else
+    for (const std::string& host : may_be)
+      if (const auto node = nodes.find(host); node != nodes.end()) add(host, node->second);
   if (lost.empty() && job.hosts.size() == 1) lost.push_back(*job.hosts.begin());
   return lost;
 }
 
 void lay_on_nodes(const PartFacts& facts, const std::vector<std::string>& hosts,
                   Suspicion& suspicion) {
-  for (const std::string& host : hosts)
-    add_owner(facts.view, owner_of_host(facts.view, host), host, suspicion.finding.subject);
+  Subject& subject = suspicion.finding.subject;
+  std::set<int> ranks(subject.ranks.begin(), subject.ranks.end());
+  std::set<std::string> known(subject.hosts.begin(), subject.hosts.end());
+  for (const std::string& host : hosts) {
+    for (const std::size_t worker : facts.view.workers.on(host))
+      if (const int rank = facts.view.workers.all[worker].rank; rank >= 0) ranks.insert(rank);
+    if (!host.empty() && known.insert(host).second) subject.hosts.push_back(host);
+  }
+  subject.ranks.assign(ranks.begin(), ranks.end());
 }
 
 Suspicion describe_ending(const PartFacts& facts, const Job& job, const Nodes& nodes,
@@ -264,22 +331,22 @@ bool is_stamp(std::string_view text) {
   return text.size() >= kLength && text[4] == '-' && text[10] == 'T';
 }
 
-const Job* job_that_it_left(const std::string& host, const Node& node,
-                            const std::vector<Job>& jobs) {
-  if (!is_stamp(node.booted)) return nullptr;
-  const auto found = std::ranges::find_if(jobs, [&](const Job& job) {
-    if (job.completed || !is_stamp(job.start) || job.start >= node.booted) return false;
-    if (is_stamp(job.end) && job.end < node.booted) return false;
-    return job.hosts.empty() || job.hosts.contains(host);
+// The job that ran when the node booted.
+const Job* job_that_it_left(const std::string& host, const Node& node, const Jobs& jobs) {
+  const std::vector<const Job*> there = jobs.maybe_on(host);
+  const auto found = std::ranges::find_if(there, [&](const Job* job) {
+    if (job->completed || !is_stamp(job->start) || job->start >= node.booted) return false;
+    return !is_stamp(job->end) || job->end >= node.booted;
   });
-  return found == jobs.end() ? nullptr : &*found;
+  return found == there.end() ? nullptr : *found;
 }
 
-void suspect_reboots(const PartFacts& facts, const Nodes& nodes, const std::vector<Job>& jobs,
+void suspect_reboots(const PartFacts& facts, const Nodes& nodes, const Jobs& jobs,
                      std::set<std::string>& told, Suspicions& found) {
+  HostLists lists;
   for (const PartRecord& record : facts.parts().records()) {
     if (record.kind != "nodes" || value_in(facts, record, {"boottime"}).empty()) continue;
-    for (const std::string& host : hosts_in_list(record.name("nodes"))) {
+    for (const std::string& host : lists.hosts_in(record.name("nodes"))) {
       const auto node = nodes.find(host);
       if (node == nodes.end() || told.contains(host)) continue;
       const Job* job = job_that_it_left(host, node->second, jobs);
@@ -317,17 +384,14 @@ std::set<std::string> hosts_of_pods(const PartFacts& facts) {
 enum class Standing { of_the_job, elsewhere, unknown };
 
 Standing standing_of(const PartFacts& facts, const std::string& host, const Places& places,
-                     const std::vector<Job>& jobs) {
+                     const Jobs& jobs) {
   if (!places.of_ranks.empty())
     return owner_of_host(facts.view, host).owner == Owner::host ? Standing::of_the_job
                                                                 : Standing::elsewhere;
   if (places.of_pods.contains(host)) return Standing::of_the_job;
-  bool known = false;
-  for (const Job& job : jobs) {
-    if (job.ending && job.hosts.contains(host)) return Standing::of_the_job;
-    known |= job.completed || !job.hosts.empty();
-  }
-  return known ? Standing::elsewhere : Standing::unknown;
+  const auto ended = [](const Job* job) { return job->ending.has_value(); };
+  if (std::ranges::any_of(jobs.on(host), ended)) return Standing::of_the_job;
+  return jobs.show_where_any_ran() ? Standing::elsewhere : Standing::unknown;
 }
 
 Suspicion describe_nodes(const PartFacts& facts, const std::vector<std::string>& hosts,
@@ -354,7 +418,7 @@ Suspicion describe_nodes(const PartFacts& facts, const std::vector<std::string>&
   return suspicion;
 }
 
-void suspect_nodes(const PartFacts& facts, const Nodes& nodes, const std::vector<Job>& jobs,
+void suspect_nodes(const PartFacts& facts, const Nodes& nodes, const Jobs& jobs,
                    const Places& places, const std::set<std::string>& told, Suspicions& found) {
   struct Alike {
     std::vector<std::string> hosts;
@@ -368,27 +432,30 @@ void suspect_nodes(const PartFacts& facts, const Nodes& nodes, const std::vector
     group.hosts.push_back(host);
     if (group.hits.empty()) group.hits.push_back(hit);
   }
-  for (const auto& [key, group] : alike)
+  for (auto& [key, group] : alike) {
+    if (group.hosts.size() > 1) std::erase(group.hosts, "");  // one that no line names
     found.push_back(
         describe_nodes(facts, group.hosts, group.hits, std::get<Standing>(key), places.of_ranks));
+  }
 }
 
 }  // namespace
 
 Suspicions suspect_scheduler(const PartFacts& facts) {
-  const std::vector<Job> jobs = jobs_in(facts);
+  const Jobs jobs = jobs_in(facts);
   const Nodes nodes = nodes_in(facts);
-  if (jobs.empty() && nodes.empty()) return {};
-  const std::set<std::string> of_ranks = hosts_of_job(facts.view);
-  const auto failed = std::ranges::count_if(jobs, [&](const Job& job) {
+  if (jobs.all().empty() && nodes.empty()) return {};
+  const std::set<std::string>& of_ranks = facts.view.hosts;
+  const auto failed = std::ranges::count_if(jobs.all(), [&](const Job& job) {
     return job.ending.has_value() && !runs_elsewhere(of_ranks, job);
   });
   Suspicions found;
   std::set<std::string> told;
-  for (const Job& job : jobs) {
+  for (const Job& job : jobs.all()) {
     if (!job.ending) continue;
     std::vector<std::string> lost;
-    if (job.ending->condition->finding == Cause::host_down) lost = nodes_lost(job, of_ranks, nodes);
+    if (job.ending->condition->finding == Cause::host_down && jobs.may_be_matched(job))
+      lost = nodes_lost(job, of_ranks, nodes);
     told.insert(lost.begin(), lost.end());
     found.push_back(describe_ending(facts, job, nodes, of_ranks, lost));
     if (failed > 1) found.back().sure.add(Ground::one_of_several_jobs);

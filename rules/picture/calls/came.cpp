@@ -10,7 +10,7 @@ namespace faultline {
 
 CameByTorch::CameByTorch(const View& view) {
   if (view.job.torch().empty()) return;
-  const TorchCrew crew(view);
+  const TorchCrew& crew = view.crew();
   for (const TorchRank* rank : crew.ranks()) {
     if (rank->rank < 0 || rank->guessed) continue;
     for (const auto& [group, standing] : rank->standings)

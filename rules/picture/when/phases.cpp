@@ -126,7 +126,7 @@ void Phases::learn_torch(const View& view) {
     if (lives_[i].rank >= 0) by_rank.emplace(lives_[i].rank, i);
   bool timed_out = false;
   std::vector<EventTime> ends;
-  const TorchCrew crew(view);
+  const TorchCrew& crew = view.crew();
   for (const TorchRank* rank : crew.ranks())
     for (const TorchTimeout& timeout : rank->timeouts) {
       if (!crew.in_attempt(timeout.line)) continue;

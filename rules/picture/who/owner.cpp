@@ -102,13 +102,6 @@ Owner owner_of_process(const View& view, const std::string& host,
   return counts_alike ? Owner::bystander : Owner::host;
 }
 
-std::set<std::string> hosts_of_job(const View& view) {
-  std::set<std::string> hosts;
-  for (const Worker& worker : view.workers.all)
-    if (!worker.host.empty()) hosts.insert(worker.host);
-  return hosts;
-}
-
 void add_owner(const View& view, const Ownership& ownership, const std::string& host,
                Subject& subject) {
   std::set<int> ranks(subject.ranks.begin(), subject.ranks.end());

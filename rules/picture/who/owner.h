@@ -60,9 +60,6 @@ Owner owner_of_process(const View& view, const std::string& host,
 // are a container's own.
 bool is_counted_by_host(std::int64_t pid);
 
-// Hosts on which ranks of the job run.
-std::set<std::string> hosts_of_job(const View& view);
-
 void add_owner(const View& view, const Ownership& ownership, const std::string& host,
                Subject& subject);
 

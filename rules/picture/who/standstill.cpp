@@ -67,7 +67,7 @@ void Standstill::learn_calls(const View& view) {
 }
 
 void Standstill::learn_torch(const View& view) {
-  const TorchCrew crew(view);
+  const TorchCrew& crew = view.crew();
   std::set<int> ranks;
   std::set<int> mistaken;
   std::set<std::int64_t> pids;

@@ -68,6 +68,22 @@ TEST(HostByItsWords, IsNotReadOffOtherNumbers) {
     EXPECT_EQ(host_by_its_words(path), "") << path;
 }
 
+TEST(Sources, TheHostThatAPathNamesIsKnownOnceAnotherSourceNamesItHoweverOftenItWasAsked) {
+  Sources sources;
+  const std::uint32_t index = sources.apply({.name = "run7/zeta/out.log"}, Batch(), Timestamp{});
+  EXPECT_EQ(sources.host_of(index), "");
+  EXPECT_EQ(sources.host_of(index), "");
+  sources.apply({.name = "b", .host = "zeta"}, Batch(), Timestamp{});
+  const NamedHost now = sources.whose(index);
+  EXPECT_EQ(now.host, "zeta");
+  EXPECT_EQ(now.told, HostTold::by_path_and_lines);
+  Sources copy = sources;
+  EXPECT_EQ(copy.host_of(index), "zeta");
+  copy.apply({.name = "run7/zeta/out.log", .host = "eta"}, Batch(), Timestamp{});
+  EXPECT_EQ(copy.host_of(index), "eta");
+  EXPECT_EQ(sources.host_of(index), "zeta");
+}
+
 TEST(RankByFileName, IsTheNumberBehindTheWord) {
   EXPECT_EQ(rank_by_file_name("nccl-debug-rank7.log").rank, 7);
   EXPECT_EQ(rank_by_file_name("logs/rank_12.err").rank, 12);
