@@ -18,20 +18,35 @@ using Hosts = std::vector<std::string>;
 
 constexpr std::size_t kMostHosts = 16;  // named in one gap
 
-// Which of these hosts gave no evidence of the kind. None, if there is some whose host is unknown:
-// it may be from any of them.
-Hosts lacking(const View& view, const HostEvidence& evidence, const std::set<std::string>& hosts) {
-  std::set<std::string> told;
-  const auto& sources = view.job.sources().all();
-  for (std::uint32_t i = 0; i < sources.size(); ++i)
-    if (std::ranges::any_of(sources[i].dialects,
-                            [&](const auto& it) { return evidence.is_told_by(it.first); }))
-      told.insert(view.job.sources().host_of(i));
-  if (told.contains("")) return {};
-  Hosts lack;
-  std::ranges::set_difference(hosts, told, std::back_inserter(lack));
-  return lack;
-}
+// Who sent evidence of which kind, worked out once for each kind.
+class Tellers {
+ public:
+  explicit Tellers(const View& view) : view_(view) {}
+
+  // Which of these hosts gave no evidence of the kind. None, if there is some whose host is
+  // unknown: it may be from any of them.
+  Hosts lacking(const HostEvidence& evidence, const std::set<std::string>& hosts) {
+    const auto [known, is_new] = told_.try_emplace(&evidence);
+    std::set<std::string>& told = known->second;
+    if (is_new) listen(evidence, told);
+    if (told.contains("")) return {};
+    Hosts lack;
+    std::ranges::set_difference(hosts, told, std::back_inserter(lack));
+    return lack;
+  }
+
+ private:
+  void listen(const HostEvidence& evidence, std::set<std::string>& told) const {
+    const auto& sources = view_.job.sources().all();
+    for (std::uint32_t i = 0; i < sources.size(); ++i)
+      if (std::ranges::any_of(sources[i].dialects,
+                              [&](const auto& it) { return evidence.is_told_by(it.first); }))
+        told.insert(view_.job.sources().host_of(i));
+  }
+
+  const View& view_;
+  std::map<const HostEvidence*, std::set<std::string>> told_;
+};
 
 // "gpu-node-1, gpu-node-3"; "every host" for all hosts of the job.
 std::string named(const Hosts& hosts, std::size_t all) {
@@ -124,6 +139,7 @@ void make_sent(const View& view, std::string_view kind, const Hosts& hosts,
 
 std::vector<MissingEvidence> ask_why_it_stands(const View& view,
                                                const std::vector<Finding>& unexplained) {
+  Tellers tellers(view);
   std::vector<MissingEvidence> missing;
   std::vector<MissingEvidence> more;
   std::set<std::string> asked;
@@ -145,7 +161,7 @@ std::vector<MissingEvidence> ask_why_it_stands(const View& view,
     asked.insert(hosts.begin(), hosts.end());
     for (const HostEvidence& evidence : view.catalog.evidence) {
       if (!evidence.is_asked(stands.kind) || (evidence.network && all < 2)) continue;
-      if (const Hosts lack = lacking(view, evidence, hosts); !lack.empty())
+      if (const Hosts lack = tellers.lacking(evidence, hosts); !lack.empty())
         missing.push_back(gap(view, evidence, lack, all,
                               evidence.is_asked(Lacking::stopped) ? stands.why : evidence.why));
       else if (!evidence.again.empty())
@@ -157,6 +173,7 @@ std::vector<MissingEvidence> ask_why_it_stands(const View& view,
 }
 
 std::vector<MissingEvidence> ask_what_was_not_looked_at(const View& view, Verdict verdict) {
+  Tellers tellers(view);
   std::vector<MissingEvidence> missing;
   const std::set<std::string>& heard = view.hosts_heard;
   if (heard.empty()) return {};
@@ -165,7 +182,7 @@ std::vector<MissingEvidence> ask_what_was_not_looked_at(const View& view, Verdic
     if (!evidence.is_asked(healthy ? Lacking::healthy : Lacking::stopped) ||
         (evidence.network && heard.size() < 2))
       continue;
-    if (const Hosts hosts = lacking(view, evidence, heard); !hosts.empty())
+    if (const Hosts hosts = tellers.lacking(evidence, heard); !hosts.empty())
       missing.push_back(gap(view, evidence, hosts, heard.size(), evidence.why));
     else if (!healthy && !evidence.again.empty())
       missing.push_back(
@@ -175,6 +192,7 @@ std::vector<MissingEvidence> ask_what_was_not_looked_at(const View& view, Verdic
 }
 
 std::vector<MissingEvidence> ask_for_second_witness(const View& view, const Finding& cause) {
+  Tellers tellers(view);
   constexpr std::size_t kFew = 2;
   const std::size_t all = view.hosts_heard.size();
   const Hosts& subject = cause.subject.hosts;
@@ -184,7 +202,7 @@ std::vector<MissingEvidence> ask_for_second_witness(const View& view, const Find
         rests_on(view, cause, evidence))
       continue;
     const std::string why = fmt::format("it could confirm {}: {}", cause.cause, evidence.why);
-    if (const Hosts hosts = lacking(view, evidence, {subject.begin(), subject.end()});
+    if (const Hosts hosts = tellers.lacking(evidence, {subject.begin(), subject.end()});
         !hosts.empty())
       return {gap(view, evidence, hosts, all, why)};
     if (!evidence.again.empty()) return {more_of(view, evidence, subject, all, why)};

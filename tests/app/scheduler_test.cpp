@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <functional>
 #include <string>
 #include <vector>
@@ -140,11 +141,46 @@ TEST(Sinfo, NamesTheNodesOfAJobThatANodeFailed) {
 }
 
 TEST(Sinfo, AListThatCannotBeReadIsNoNodeAmongOthers) {
-  for (const char* list : {"trn[x-y]", "trn[1-90000000]"}) {
-    SCOPED_TRACE(list);
-    const std::string row = std::string("cpu up infinite 9 down* ") + list + "\n";
-    EXPECT_THAT(title_of(pasted(kTwoDown + row)), HasSubstr("from trn3, trn7 ("));
-  }
+  const Diagnosis diagnosis = pasted(kTwoDown + "cpu up infinite 9 down* trn[1-90000000]\n");
+  EXPECT_THAT(title_of(diagnosis), HasSubstr("from trn3, trn7 ("));
+  EXPECT_THAT(title_of(diagnosis), HasSubstr("and nodes whose names could not be read"));
+  EXPECT_THAT(diagnosis.root_causes.front().evidence.front().text, HasSubstr("trn[3,7]"));
+  EXPECT_THAT(hosts_of(diagnosis), ElementsAre("trn3", "trn7"));
+}
+
+// What could not be read may be the node that the job lost.
+TEST(Sinfo, AJobWhoseNodesCannotAllBeReadLosesNoNodeByBeingOnOne) {
+  const std::string batch = "71.batch|CANCELLED|trn1\n";
+  EXPECT_THAT(hosts_of(pasted("JobID|State|NodeList\n71|NODE_FAIL|trn1\n" + batch)),
+              ElementsAre("trn1"));
+  EXPECT_THAT(hosts_of(pasted("JobID|State|NodeList\n71|NODE_FAIL|trn[1-90000000]\n" + batch)),
+              IsEmpty());
+}
+
+TEST(Sinfo, AListThatSacctCutLeavesTheNodesOfItsJobOpen) {
+  const Diagnosis cut = pasted("JobID|State|NodeList\n71|NODE_FAIL|trn[1,3,5,+\n\n" + kTwoDown);
+  EXPECT_THAT(hosts_of(cut), ElementsAre("trn3", "trn7"));
+  EXPECT_THAT(title_of(cut), HasSubstr("job 71"));
+}
+
+TEST(Scontrol, ABootTimeThatIsUnknownIsNoReboot) {
+  const std::string job =
+      "JobId=71 JobName=train\n   JobState=RUNNING Reason=None\n   "
+      "StartTime=2026-11-22T08:00:00 EndTime=Unknown\n   NodeList=trn3\n\n";
+  const std::string node = "NodeName=trn3 Arch=x86_64 State=ALLOCATED BootTime=";
+  EXPECT_THAT(pasted(job + node + "Unknown\n").root_causes, IsEmpty());
+  EXPECT_EQ(cause_of(pasted(job + node + "2026-11-22T09:00:00\n")), "host.down");
+}
+
+TEST(Sinfo, TheLatestOfManyJobsOfUnknownNodesLostThoseThatAreDown) {
+  std::vector<std::array<std::string, 3>> rows;
+  for (int job = 950; job < 1100; ++job) rows.push_back({std::to_string(job), "COMPLETED", "0:0"});
+  rows.push_back({"1100", "NODE_FAIL", "1:0"});
+  std::string table = "JobID|State|ExitCode\n";
+  for (const auto& [job, state, code] : rows) table += job + "|" + state + "|" + code + "\n";
+  const Diagnosis diagnosis = pasted(table + "\n" + kTwoDown);
+  EXPECT_THAT(hosts_of(diagnosis), ElementsAre("trn3", "trn7"));
+  EXPECT_THAT(title_of(diagnosis), HasSubstr("job 1100"));
 }
 
 TEST(Sinfo, ANodeThatIsDownSomewhereAccusesNobodysJob) {

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <optional>
+#include <utility>
 
 #include "rules/detect/parts/facts.h"
 #include "rules/detect/performance/measured.h"
@@ -177,13 +179,23 @@ std::optional<double> tcp_gbits(const PartFacts& facts, const PartRecord& record
   return value.find("Kbits") != std::string::npos ? std::optional(number / 1e6) : std::nullopt;
 }
 
-void suspect_tcp(const PartFacts& facts, const PartRecord& record, Suspicions& found) {
+// By the host, or if it has no name, by the source.
+using HostSpeeds = std::map<std::pair<std::string, std::uint32_t>, double>;
+
+void suspect_tcp(const PartFacts& facts, const PartRecord& record, HostSpeeds& speeds,
+                 Suspicions& found) {
   const auto gbits = tcp_gbits(facts, record);
+  if (!gbits || *gbits <= 0) return;
+  const auto speed_of = [&](const std::string& host) {
+    const auto [known, is_new] = speeds.try_emplace({host, host.empty() ? record.source : 0});
+    if (is_new) known->second = speed_of_host(facts, host, record);
+    return known->second;
+  };
   const std::string host = host_of(facts, record);
-  double rate = speed_of_host(facts, host, record);
+  double rate = speed_of(host);
   if (rate <= 0 && facts.view.job.host_of(record.spoken_host, record.source).empty())
-    rate = speed_of_host(facts, {}, record);
-  if (!gbits || *gbits <= 0 || rate <= 0) return;
+    rate = speed_of({});
+  if (rate <= 0) return;
   const bool many = text_in(facts.view, record, "streams") == "summed";
   const double expected = kFarUnderTcp * (many ? rate : std::min(rate, kOneStream));
   if (*gbits >= expected) return;
@@ -224,10 +236,11 @@ void suspect_silence(const PartFacts& facts, const PartRecord& record, Suspicion
 
 Suspicions suspect_bandwidth(const PartFacts& facts) {
   Suspicions found;
+  HostSpeeds speeds;
   for (const PartRecord& record : facts.parts().records()) {
     if (record.tool == "perftest") suspect_rdma(facts, record, found);
     if (record.tool == "iperf3") {
-      suspect_tcp(facts, record, found);
+      suspect_tcp(facts, record, speeds, found);
       suspect_silence(facts, record, found);
     }
   }

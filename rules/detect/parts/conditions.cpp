@@ -94,7 +94,7 @@ class Conditions {
       return false;
     if (condition.under_load && !works(hit)) return false;
     if (condition.before_start && facts_.view.got_to_work()) return false;
-    if (condition.siblings && siblings_differ(hit, beside) != *condition.siblings) return false;
+    if (condition.siblings && siblings_differ(hit, beside) != condition.siblings) return false;
     hit.before_job = facts_.view.phases.is_before(last.line->time);
     for (std::size_t i = 0; i + 1 < samples.size(); ++i) {
       const bool met = !condition.grows_per_hour && is_met(hit, samples[i].value);
@@ -176,10 +176,13 @@ class Conditions {
   }
 
   // Whether most siblings do not meet the condition: the same link of other GPUs; if there is only
-  // one GPU, its other links.
-  bool siblings_differ(Hit& hit, const std::vector<const PartRecord*>& beside) const {
+  // one GPU, its other links. Nothing if too much was asked of them.
+  std::optional<bool> siblings_differ(Hit& hit,
+                                      const std::vector<const PartRecord*>& beside) const {
     const PartRecord& record = *hit.record;
-    const Siblings& siblings = siblings_of(hit, beside);
+    const Siblings* told = siblings_of(hit, beside);
+    if (told == nullptr) return std::nullopt;
+    const Siblings& siblings = *told;
     const GpuName gpu = gpu_of(record);
     const std::string link(record.name("link"));
     const Met of_link_here = count_in(siblings.of_link_of_gpu, {gpu, link});
@@ -222,12 +225,16 @@ class Conditions {
     return is_met(hit, facts_.parts().find(other, hit.field)->last().value);
   }
 
-  const Siblings& siblings_of(const Hit& hit, const std::vector<const PartRecord*>& beside) const {
-    const auto [known, is_new] =
-        siblings_.try_emplace({hit.condition, beside.empty() ? nullptr : beside.front(),
-                               hit.record->tool, hit.field, hit.max});
-    Siblings& siblings = known->second;
-    if (!is_new) return siblings;
+  // A host has few kinds of GPUs, and a tool few names for what it says of them.
+  static constexpr int kMostAsked = 64;
+
+  // nullptr: more was asked.
+  const Siblings* siblings_of(const Hit& hit, const std::vector<const PartRecord*>& beside) const {
+    const PartRecord* first = beside.empty() ? nullptr : beside.front();
+    const Asked asked{hit.condition, first, hit.record->tool, hit.field, hit.max};
+    if (const auto known = siblings_.find(asked); known != siblings_.end()) return &known->second;
+    if (++asked_[{hit.condition, first, hit.record->tool}] > kMostAsked) return nullptr;
+    Siblings& siblings = siblings_[asked];
     for (const PartRecord* other : beside) {
       if (other->tool != hit.record->tool || facts_.parts().find(*other, hit.field) == nullptr)
         continue;
@@ -238,7 +245,7 @@ class Conditions {
            {&siblings.of_link[link], &siblings.of_gpu[gpu], &siblings.of_link_of_gpu[{gpu, link}]})
         ++(met ? count->alike : count->fine);
     }
-    return siblings;
+    return &siblings;
   }
 
   // Condition, the first part of the host, tool, field, and the most that it may be.
@@ -248,6 +255,7 @@ class Conditions {
   const PartFacts& facts_;
   const ConditionsCatalog& catalog_;
   mutable std::map<Asked, Siblings> siblings_;
+  mutable std::map<std::tuple<const PartCondition*, const PartRecord*, std::string>, int> asked_;
 };
 
 // --- What is said of a part ----------------------------------------------------------------------

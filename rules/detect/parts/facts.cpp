@@ -1,5 +1,8 @@
 #include "rules/detect/parts/facts.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "rules/knowledge/ground_names.h"
@@ -46,15 +49,23 @@ PartFacts::PartFacts(const View& the_view)
     moved.push_back(movements_of(parts(), *view.catalog.counters, view.phases, port.records));
 }
 
-std::set<int> PartFacts::ranks_at(const NetworkPort& port) const {
-  if (!port.device.empty() || ranks_by_address.empty()) return {};
+const std::set<int>& PartFacts::ranks_at(const NetworkPort& port) const {
+  static const std::set<int> kNone;
+  if (!port.device.empty() || ranks_by_address.empty()) return kNone;
   for (const PartRecord* record : port.records)
     if (const PartSeries* inet = parts().find(*record, "inet")) {
       const std::string_view address = inet->last().value;
       const auto known = ranks_by_address.find(address.substr(0, address.find('/')));
       if (known != ranks_by_address.end()) return known->second;
     }
-  return {};
+  return kNone;
+}
+
+std::string some_hosts(const std::vector<std::string>& hosts) {
+  constexpr std::size_t kMostNamed = 8;
+  if (hosts.size() <= kMostNamed) return fmt::format("{}", fmt::join(hosts, ", "));
+  return fmt::format("{} and {} more", fmt::join(hosts.begin(), hosts.begin() + kMostNamed, ", "),
+                     hosts.size() - kMostNamed);
 }
 
 void lay_on_owner(const View& view, const Ownership& ownership, const std::string& host,
@@ -74,6 +85,7 @@ void lay_on_ports(const PartFacts& facts, const std::vector<const NetworkPort*>&
   std::optional<Sureness> least_doubted;
   bool of_job = false;
   bool of_bystanders = false;
+  Owners owners(facts.view, finding.subject);
   for (const NetworkPort* port : ports) {
     const std::string host = host_served(facts, *port);
     const bool switch_of_none = host.empty() && !port->is_host_port();
@@ -84,7 +96,7 @@ void lay_on_ports(const PartFacts& facts, const std::vector<const NetworkPort*>&
       ownership = owner_of_port(facts.view, *facts.nic_users, facts.ports.all()[port->peer]);
     of_job |= ownership.part_of_job();
     of_bystanders |= !ownership.part_of_job();
-    add_owner(facts.view, ownership, host, finding.subject);
+    owners.add(ownership, host);
     finding.subject.nics.push_back(port->label());
     Sureness here = suspicion.sure;
     here.add(ownership.doubt);
@@ -94,6 +106,7 @@ void lay_on_ports(const PartFacts& facts, const std::vector<const NetworkPort*>&
     if (!least_doubted || grounds.log_odds(here) > grounds.log_odds(*least_doubted))
       least_doubted = std::move(here);
   }
+  owners.done();
   if (least_doubted) suspicion.sure = std::move(*least_doubted);
   if (!of_job && of_bystanders) finding.part_of_job = false;
   std::ranges::sort(finding.subject.hosts);

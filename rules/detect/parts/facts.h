@@ -27,7 +27,8 @@ struct PartFacts {
   std::map<std::string, std::set<int>, std::less<>> ranks_by_address;
 
   const Parts& parts() const { return view.job.parts(); }
-  std::set<int> ranks_at(const NetworkPort& port) const;  // that use an address of this interface
+  // That use an address of this interface.
+  const std::set<int>& ranks_at(const NetworkPort& port) const;
 };
 
 using Suspicions = std::vector<Suspicion>;
@@ -69,6 +70,9 @@ std::vector<ConditionHit> conditions_met(const PartFacts& facts, const PartRecor
 // The finding of hits of one class, without its subject; it is named after the first hit.
 Suspicion suspicion_of(const PartFacts& facts, const std::vector<ConditionHit>& hits,
                        const PartNames& names);
+
+// "gpu-1, gpu-2": the first few, and how many more.
+std::string some_hosts(const std::vector<std::string>& hosts);
 
 // Sets subject, ownership and confidence of a finding about a part of a host, or about the host
 // itself.

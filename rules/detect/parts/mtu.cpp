@@ -108,7 +108,8 @@ Suspicion describe_mtu(const PartFacts& facts, const std::string& interface, boo
         add_line(facts.view, told->line, finding);
       }
     }
-    if (mtu != most) odd.push_back(fmt::format("{} on {}", mtu, fmt::join(hosts, ", ")));
+    if (mtu != most)
+      odd.push_back(fmt::format("{} on {}", mtu, some_hosts({hosts.begin(), hosts.end()})));
   }
   finding.title = fmt::format("The {} of {} differs: {}{}", of, interface, fmt::join(odd, "; "),
                               most.empty() ? "" : fmt::format("; {} on the others", most));

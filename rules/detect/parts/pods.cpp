@@ -69,14 +69,16 @@ Suspicions suspect_pods(const PartFacts& facts) {
     begin_with_a_capital(finding.title);
     suspicion.stops_job = is(finding.cause, Trait::symptom);
     bool of_job = alike.hosts.empty();
+    Owners owners(facts.view, finding.subject);
     for (const std::string& each : alike.hosts) {
       const Ownership ownership = owner_of_host(facts.view, each);
-      add_owner(facts.view, ownership, each, finding.subject);
+      owners.add(ownership, each);
       // If only pods were sent, they are the ones that are asked about.
       if (alike.hosts.size() == 1 && !facts.view.workers.all.empty())
         suspicion.sure.add(ownership.doubt);
       of_job |= ownership.part_of_job();
     }
+    owners.done();
     if (!of_job) finding.part_of_job = false;
     found.push_back(std::move(suspicion));
   }

@@ -127,10 +127,11 @@ Suspicion describe_down(const PartFacts& facts, const PortState& state, Claim cl
   if (const std::string why = why_down(state); !why.empty()) finding.title += ": " + why;
   add_line(facts.view, state.line, finding);
   lay_on_ports(facts, {state.port}, suspicion);
-  for (const int rank : facts.ranks_at(*state.port)) {
+  if (const std::set<int>& there = facts.ranks_at(*state.port); !there.empty()) {
     finding.part_of_job = true;
-    if (std::ranges::find(finding.subject.ranks, rank) == finding.subject.ranks.end())
-      finding.subject.ranks.push_back(rank);
+    Owners owners(facts.view, finding.subject);
+    for (const int rank : there) owners.add_rank(rank);
+    owners.done();
   }
   if (facts.view.phases.is_before(state.line->time)) {
     finding.part_of_job = false;

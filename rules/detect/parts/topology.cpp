@@ -48,8 +48,12 @@ Gpu gpu_of(const PartFacts& facts, const PartRecord& record) {
   return gpu;
 }
 
-Suspicion describe_topology(const PartFacts& facts, const std::string& host, const Gpu& gpu,
-                            Cause cause, Claim claim, std::string what) {
+// By host and index.
+using PciAddresses = std::map<std::pair<std::string, std::string>, std::string>;
+
+Suspicion describe_topology(const PartFacts& facts, const PciAddresses& addresses,
+                            const std::string& host, const Gpu& gpu, Cause cause, Claim claim,
+                            std::string what) {
   Suspicion suspicion;
   suspicion.verdict = Verdict::slow;
   suspicion.job_ran_with_it = true;
@@ -60,9 +64,8 @@ Suspicion describe_topology(const PartFacts& facts, const std::string& host, con
   suspicion.sure = claim;
   finding.title = fmt::format("GPU {} of {} {}", gpu.index, host_in_words(host), what);
   add_line(facts.view, gpu.line, finding);
-  std::string pci;
-  for (const GpuPart& part : facts.gpus)
-    if (part.host == host && part.index == gpu.index) pci = part.pci;
+  const auto known = addresses.find({host, gpu.index});
+  const std::string pci = known == addresses.end() ? std::string() : known->second;
   lay_on_owner(facts.view, owner_of_gpu(facts.view, host, pci), host, suspicion);
   finding.subject.gpus = {gpu_name(host, pci.empty() ? gpu.index : pci)};
   finding.actions.push_back(
@@ -81,6 +84,9 @@ Suspicions suspect_topology(const PartFacts& facts) {
     if (record.tool == "nvidia-smi-topo" && record.kind == "gpu" && !record.values.empty())
       hosts[facts.view.job.host_of(record.spoken_host, record.source)].push_back(
           gpu_of(facts, record));
+  PciAddresses addresses;
+  if (!hosts.empty())
+    for (const GpuPart& part : facts.gpus) addresses[{part.host, part.index}] = part.pci;
   Suspicions found;
   for (const auto& [host, gpus] : hosts) {
     for (const Gpu& gpu : gpus) {
@@ -92,13 +98,13 @@ Suspicions suspect_topology(const PartFacts& facts) {
       // Only if all others reach each other: bridges between pairs leave some GPUs out on purpose.
       if (gpu.peers > 0 && gpu.linked == 0 &&
           all_others([&](const Gpu& other) { return other.linked + 2 >= gpus.size(); }))
-        found.push_back(describe_topology(facts, host, gpu, Cause::config_p2p_disabled,
+        found.push_back(describe_topology(facts, addresses, host, gpu, Cause::config_p2p_disabled,
                                           Claim::gpu_without_links,
                                           "has no NVLink to any peer; all others have some"));
       if (gpu.nics > 0 && gpu.nearest >= kFar &&
           all_others([](const Gpu& other) { return other.nearest <= kNear; }))
         found.push_back(describe_topology(
-            facts, host, gpu, Cause::config_gdr_disabled, Claim::gpu_far_from_nics,
+            facts, addresses, host, gpu, Cause::config_gdr_disabled, Claim::gpu_far_from_nics,
             fmt::format("has no NIC near it ({}), and all others have one behind their own PCIe "
                         "switch",
                         kDistances[gpu.nearest])));

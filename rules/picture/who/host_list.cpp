@@ -13,6 +13,8 @@ namespace faultline {
 namespace {
 
 constexpr std::size_t kMostDigits = 9;
+constexpr std::size_t kLongestValue =
+    256;  // that is kept of a report; sacct ends what it cuts with "+"
 
 struct HostRange {
   std::uint64_t from = 0;
@@ -93,23 +95,35 @@ bool is_name(std::string_view name) {
 
 }  // namespace
 
-std::vector<std::string> HostLists::hosts_in(std::string_view text) {
-  std::vector<std::string> hosts;
-  std::size_t left = std::min(left_, kMostInOne);
+const HostList& HostLists::of(std::string_view text) {
+  const auto [known, is_new] = read_.try_emplace(std::string(text));
+  HostList& list = known->second;
+  if (!is_new) return list;
+  const bool is_cut = text.ends_with('+') || text.size() >= kLongestValue;
   while (!text.empty()) {
     std::size_t end = 0;
     for (int depth = 0; end < text.size() && (depth > 0 || text[end] != ','); ++end)
       depth += text[end] == '[' ? 1 : text[end] == ']' ? -1 : 0;
-    const std::vector<HostPiece> pieces = pieces_of(text.substr(0, end));
-    const std::size_t count = count_of(pieces, left);
-    if (pieces.empty() || count > left) return {};
-    left -= count;
-    for (const std::string& name : names_in(pieces))
-      if (is_name(name)) hosts.push_back(short_host(name));
+    const std::string_view name = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
+    if (name.empty()) continue;
+    if (text.empty() && is_cut) {
+      list.whole = false;
+      break;
+    }
+    const std::vector<HostPiece> pieces = pieces_of(name);
+    const std::size_t count = count_of(pieces, kMostInOne);
+    if (pieces.empty() || list.hosts.size() + count > kMostInOne || count * pieces.size() > left_) {
+      list.whole = false;
+      continue;
+    }
+    left_ -= count * pieces.size();
+    for (const std::string& host : names_in(pieces))
+      if (is_name(host)) list.hosts.push_back(short_host(host));
   }
-  left_ -= hosts.size();
-  return hosts;
+  std::ranges::sort(list.hosts);
+  list.hosts.erase(std::ranges::unique(list.hosts).begin(), list.hosts.end());
+  return list;
 }
 
 }  // namespace faultline

@@ -102,14 +102,25 @@ Owner owner_of_process(const View& view, const std::string& host,
   return counts_alike ? Owner::bystander : Owner::host;
 }
 
+Owners::Owners(const View& view, Subject& subject)
+    : view_(view),
+      subject_(subject),
+      ranks_(subject.ranks.begin(), subject.ranks.end()),
+      hosts_(subject.hosts.begin(), subject.hosts.end()) {}
+
+void Owners::add(const Ownership& ownership, const std::string& host) {
+  for (const std::size_t index : ownership.workers)
+    if (const int rank = view_.workers.all[index].rank; rank >= 0) ranks_.insert(rank);
+  if (!host.empty() && hosts_.insert(host).second) subject_.hosts.push_back(host);
+}
+
+void Owners::done() { subject_.ranks.assign(ranks_.begin(), ranks_.end()); }
+
 void add_owner(const View& view, const Ownership& ownership, const std::string& host,
                Subject& subject) {
-  std::set<int> ranks(subject.ranks.begin(), subject.ranks.end());
-  for (std::size_t index : ownership.workers)
-    if (view.workers.all[index].rank >= 0) ranks.insert(view.workers.all[index].rank);
-  subject.ranks.assign(ranks.begin(), ranks.end());
-  if (!host.empty() && std::ranges::find(subject.hosts, host) == subject.hosts.end())
-    subject.hosts.push_back(host);
+  Owners owners(view, subject);
+  owners.add(ownership, host);
+  owners.done();
 }
 
 bool crosses_a_stall(const View& view, const std::string& host) {

@@ -60,6 +60,21 @@ Owner owner_of_process(const View& view, const std::string& host,
 // are a container's own.
 bool is_counted_by_host(std::int64_t pid);
 
+// Adds owners and hosts, perhaps very many, to a subject, which has them once it is done().
+class Owners {
+ public:
+  Owners(const View& view, Subject& subject);
+  void add(const Ownership& ownership, const std::string& host);
+  void add_rank(int rank) { ranks_.insert(rank); }
+  void done();
+
+ private:
+  const View& view_;
+  Subject& subject_;
+  std::set<int> ranks_;
+  std::set<std::string> hosts_;
+};
+
 void add_owner(const View& view, const Ownership& ownership, const std::string& host,
                Subject& subject);
 
