@@ -42,7 +42,8 @@ void rank_went_on(const View& view, Finding& finding) {
 }
 
 // The driver writes to the kernel log what happens to a GPU.
-void kernel_log_is_silent(const View& view, Finding& finding) {
+void kernel_log_is_silent(const View& view, std::optional<std::set<std::string>>& with_kernel_log,
+                          Finding& finding) {
   if (!is_of(finding.cause, Family::gpu) || finding.subject.hosts.size() != 1) return;
   const auto& sources = view.job.sources();
   const bool from_driver = std::ranges::any_of(finding.evidence, [&](const Evidence& line) {
@@ -51,20 +52,21 @@ void kernel_log_is_silent(const View& view, Finding& finding) {
            !source->dialects.contains("torch");
   });
   const std::string& host = finding.subject.hosts.front();
-  if (from_driver || !hosts_with_kernel_log(view).contains(host)) return;
+  if (from_driver) return;
+  if (!with_kernel_log) with_kernel_log = hosts_with_kernel_log(view);
+  if (!with_kernel_log->contains(host)) return;
   finding.against.push_back(fmt::format("the kernel log of {} says nothing about this GPU", host));
 }
 
 // The connection failed, but the error counters of its ports stand still.
-void ports_are_clean(const View& view, Finding& finding) {
+void ports_are_clean(const View& view, std::optional<PartFacts>& facts, Finding& finding) {
   if (!is_one_of(finding.cause, {Cause::network_transport_error, Cause::network_peer_lost})) return;
-  const PartFacts facts(view);
+  if (!facts) facts.emplace(view);
   for (const std::string& host : finding.subject.hosts) {
     std::size_t read_twice = 0;
     bool clean = true;
-    for (std::size_t i = 0; i < facts.ports.all().size(); ++i) {
-      if (facts.ports.all()[i].host != host) continue;
-      for (const Movement& movement : facts.moved[i]) {
+    for (const std::size_t port : facts->ports.on(host)) {
+      for (const Movement& movement : facts->moved[port]) {
         if (movement.counter->of->finding == Cause::none) continue;
         clean &= level_of(movement) == Level::nothing && !movement.full_before;
         ++read_twice;
@@ -119,10 +121,12 @@ void others_account_for_it(const std::vector<Finding>& root_causes, const Accoun
 
 void add_counter_evidence(const View& view, std::vector<Finding>& root_causes) {
   const Accounts accounts = accounts_of(root_causes);
+  std::optional<std::set<std::string>> with_kernel_log;  // both are made for the first that asks
+  std::optional<PartFacts> facts;
   for (Finding& finding : root_causes) {
     rank_went_on(view, finding);
-    kernel_log_is_silent(view, finding);
-    ports_are_clean(view, finding);
+    kernel_log_is_silent(view, with_kernel_log, finding);
+    ports_are_clean(view, facts, finding);
     host_is_told_by_a_name(view, finding);
     others_account_for_it(root_causes, accounts, finding);
   }

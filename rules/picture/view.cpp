@@ -90,6 +90,17 @@ int ranks_wanted(const JobState& job, const Catalog& catalog) {
   return 0;
 }
 
+std::set<std::string> hosts_in_a_stall_of(const View& view) {
+  std::set<std::string> all;
+  for (const Alignment& alignment : view.alignments) {
+    if (!alignment.behind.empty()) return {};
+    std::set<std::string> hosts;
+    for (const std::size_t member : alignment.members) hosts.insert(view.member(member).host);
+    if (hosts.size() > 1) all.merge(hosts);
+  }
+  return all;
+}
+
 // If the rank still calls anything, even on another communicator, it may yet come.
 bool has_called_lately(const View& view, std::size_t index) {
   return std::ranges::any_of(view.worker_of(index).members, [&](std::size_t m) {
@@ -135,6 +146,7 @@ View::View(const JobState& the_job, const Catalog& the_catalog, const Moment& th
         alignments[which] = align(job.progress(), communicators, which, false);
   for (const Alignment& alignment : alignments)
     for (const std::size_t m : alignment.behind) behind.insert(workers.of_member[m]);
+  hosts_in_a_stall = hosts_in_a_stall_of(*this);
   arrival = Arrival(*this);
   phases = Phases(*this);
   standstill = Standstill(*this);

@@ -49,6 +49,8 @@ struct View {
   Workers workers;
   std::set<std::string> hosts;        // on which workers run
   std::set<std::string> hosts_heard;  // from which a process of the attempt was heard: these, too
+  std::set<std::string>
+      hosts_in_a_stall;  // of communicators of several hosts, if no rank is behind
   RollCall roll;
   std::vector<Timestamp> moved;  // by communicator: when a call of its ranks last came
   double loss = 0;  // the largest share of lines that a communicator's ranks seem to lack

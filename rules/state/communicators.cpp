@@ -39,7 +39,9 @@ class Grouping {
     for (std::size_t index : members) {
       std::string key = key_of(index);
       const Member& member = progress_.members()[index];
-      if (asks_for_parents) keys_[{member.process, member.pointer}] = key;
+      if (asks_for_parents)
+        parents_[{member.process, member.pointer}] =
+            numbers_.try_emplace(key, numbers_.size()).first->second;
       auto [known, is_new] = groups_.try_emplace(std::move(key));
       if (is_new) order_.push_back(known->first);
       known->second.push_back(index);
@@ -74,7 +76,7 @@ class Grouping {
       return fmt::format("id {} {}", init.communicator_id, init.nranks);
     if (init.parent) {
       int child = init.child.value_or(ordinal(index));
-      return fmt::format("child of [{}] {} {} {}", parent_key(member, *init.parent), child,
+      return fmt::format("child of [{}] {} {} {}", parent_of(member, *init.parent), child,
                          init.color.value_or(0), init.nranks);
     }
     return fmt::format("unnamed {} {}", init.nranks, ordinal(index));
@@ -90,10 +92,11 @@ class Grouping {
                                  init && init->parent ? *init->parent : 0)]++;
   }
 
-  // Pointers are reused, so the latest communicator with this pointer counts.
-  std::string parent_key(const Member& child, std::uint64_t pointer) const {
-    auto known = keys_.find({child.process, pointer});
-    return known == keys_.end() ? "unknown" : known->second;
+  // Pointers are reused, so the latest communicator with this pointer counts. Its key goes by a
+  // number: children of children would have longer and longer keys.
+  std::string parent_of(const Member& child, std::uint64_t pointer) const {
+    const auto known = parents_.find({child.process, pointer});
+    return known == parents_.end() ? "unknown" : std::to_string(known->second);
   }
 
   void split(const Indices& members) {
@@ -230,7 +233,8 @@ class Grouping {
   }
 
   const Progress& progress_;
-  std::map<std::pair<ProcessKey, std::uint64_t>, std::string> keys_;
+  std::map<std::pair<ProcessKey, std::uint64_t>, std::size_t> parents_;  // numbers of their keys
+  std::map<std::string, std::size_t> numbers_;                           // by key
   // size of the largest communicator, rank in it
   std::map<ProcessKey, std::pair<int, int>> world_ranks_;
   std::map<std::string, Indices> groups_;

@@ -134,21 +134,30 @@ class Stop {
   std::multimap<std::string, Cause> ends_;  // host, and what failed there
 };
 
+std::vector<std::vector<int>> ranks_by_communicator(const View& view) {
+  std::vector<std::vector<int>> ranks_of;
+  for (const Communicator& communicator : view.communicators) {
+    std::vector<int>& ranks = ranks_of.emplace_back();
+    for (const std::size_t member : communicator.members)
+      ranks.push_back(view.worker_of(member).rank);
+    std::ranges::sort(ranks);
+  }
+  return ranks_of;
+}
+
 }  // namespace
 
 void find_held_up(const View& view, std::vector<Candidate>& candidates) {
+  std::vector<std::vector<int>> ranks_of;  // by communicator, sorted
   for (Candidate& candidate : candidates) {
     const Subject& subject = candidate.finding().subject;
     if (!is_of(candidate.finding().cause, Family::network)) continue;
     if (subject.hosts.size() < 2 || subject.ranks.size() < 2) continue;
+    if (ranks_of.empty()) ranks_of = ranks_by_communicator(view);
     std::size_t smallest = SIZE_MAX;
-    for (const Communicator& communicator : view.communicators) {
-      std::vector<int> members;
-      for (const std::size_t member : communicator.members)
-        members.push_back(view.worker_of(member).rank);
-      const bool meet = std::ranges::all_of(subject.ranks, [&](int rank) {
-        return std::ranges::find(members, rank) != members.end();
-      });
+    for (const std::vector<int>& members : ranks_of) {
+      const bool meet = std::ranges::all_of(
+          subject.ranks, [&](int rank) { return std::ranges::binary_search(members, rank); });
       if (!meet || members.size() > smallest) continue;
       if (members.size() < smallest) candidate.held_up.clear();
       smallest = members.size();

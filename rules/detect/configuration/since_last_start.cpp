@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <ranges>
+#include <set>
 
 #include "rules/detect/configuration/faults.h"
 #include "rules/knowledge/ground_names.h"
@@ -12,15 +14,20 @@ namespace {
 
 constexpr std::size_t kMostNamed = 4;
 
-bool got_to_work(const View& view, int attempt) {
-  bool any = false;
+// The latest of the earlier attempts in which each member got to work; 0: none.
+int last_that_worked(const View& view) {
+  std::set<int> worked;
+  std::set<int> failed;
   for (std::size_t i = 0; i < view.attempts.of_member.size(); ++i) {
-    if (view.attempts.of_member[i] != attempt) continue;
+    const int attempt = view.attempts.of_member[i];
+    if (attempt >= view.attempt) continue;
     const Member& member = view.member(i);
-    if (member.init && !member.complete && member.calls == 0) return false;
-    any |= member.calls > 0;
+    if (member.calls > 0) worked.insert(attempt);
+    if (member.init && !member.complete && member.calls == 0) failed.insert(attempt);
   }
-  return any;
+  for (const int attempt : worked | std::views::reverse)
+    if (attempt > 0 && !failed.contains(attempt)) return attempt;
+  return 0;
 }
 
 std::string listed(const std::set<std::string>& values) {
@@ -127,13 +134,12 @@ void add_lines_of_change(const View& view, const Change& change, Suspicion& susp
 }  // namespace
 
 std::optional<StartFingerprint> last_start_that_worked(const View& view) {
-  for (int attempt = view.attempt - 1; attempt > 0; --attempt)
-    if (got_to_work(view, attempt))
-      return fingerprint_of(view.job.setup(), [&](const ProcessKey& process) {
-        const auto known = view.attempts.of_process.find(process);
-        return known != view.attempts.of_process.end() && known->second == attempt;
-      });
-  return std::nullopt;
+  const int attempt = last_that_worked(view);
+  if (attempt == 0) return std::nullopt;
+  return fingerprint_of(view.job.setup(), [&](const ProcessKey& process) {
+    const auto known = view.attempts.of_process.find(process);
+    return known != view.attempts.of_process.end() && known->second == attempt;
+  });
 }
 
 std::vector<Suspicion> find_changes_since_last_start(const View& view) {

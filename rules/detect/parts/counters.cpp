@@ -135,7 +135,7 @@ bool is_over(const PartFacts& facts, const Sign& sign) {
 bool only_slows(const PartFacts& facts, const Sign& sign, const Finding& finding) {
   if (sign.level == Level::faulty || sign.of->finding == Cause::network_link_down) return false;
   return std::ranges::none_of(finding.subject.hosts, [&](const std::string& host) {
-    return crosses_a_stall(facts.view, host);
+    return facts.view.hosts_in_a_stall.contains(host);
   });
 }
 

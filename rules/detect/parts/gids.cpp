@@ -51,28 +51,24 @@ RocePort roce_port(const PartFacts& facts, const NetworkPort& port) {
   return roce;
 }
 
-// What the job's processes on this host that list the port were told to use.
+// What the job's processes that list a device were told to use.
 struct Told {
-  bool uses_port = false;
   std::optional<int> index;
 };
-Told told_on(const PartFacts& facts, const NetworkPort& port) {
-  Told told;
-  const View& view = facts.view;
-  for (const std::size_t which : view.workers.on(port.host)) {
+using ToldOnHost = std::map<std::string, Told, std::less<>>;  // by device
+
+ToldOnHost told_on(const View& view, const std::string& host) {
+  ToldOnHost told;
+  for (const std::size_t which : view.workers.on(host)) {
     const Worker& worker = view.workers.all[which];
-    const auto& listed = view.job.addresses().devices_of(worker.process);
-    if (std::ranges::none_of(listed, [&](const std::string& nic) {
-          return nic.substr(0, nic.find(':')) == port.device;
-        }))
-      continue;
-    told.uses_port = true;
     const ProcessSetup* setup = view.job.setup().find(worker.process);
     const std::string* answer =
         setup == nullptr ? nullptr : view.job.setup().answer(*setup, kQuestion);
-    if (answer == nullptr) continue;
-    const auto index = index_in(*answer);
-    if (index && *index >= 0) told.index = index;  // -1: NCCL chooses
+    const std::optional<int> index = answer == nullptr ? std::nullopt : index_in(*answer);
+    for (const std::string& nic : view.job.addresses().devices_of(worker.process)) {
+      Told& of_device = told[nic.substr(0, nic.find(':'))];
+      if (index && *index >= 0) of_device.index = index;  // -1: NCCL chooses
+    }
   }
   return told;
 }
@@ -102,12 +98,16 @@ Suspicion describe_gids(const PartFacts& facts, const RocePort& roce, Claim clai
 
 Suspicions suspect_gids(const PartFacts& facts) {
   Suspicions found;
+  std::map<std::string, ToldOnHost> by_host;
   for (const NetworkPort& port : facts.ports.all()) {
     if (!port.is_host_port() || port.device.empty()) continue;
     const RocePort roce = roce_port(facts, port);
     if (roce.versions.empty()) continue;
-    const Told told = told_on(facts, port);
-    if (!told.uses_port) continue;
+    const auto [on_host, is_new] = by_host.try_emplace(port.host);
+    if (is_new) on_host->second = told_on(facts.view, port.host);
+    const auto of_device = on_host->second.find(port.device);
+    if (of_device == on_host->second.end()) continue;
+    const Told& told = of_device->second;
     if (!told.index) {
       if (!roce.has("v2"))
         found.push_back(describe_gids(

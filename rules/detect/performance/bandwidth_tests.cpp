@@ -203,8 +203,9 @@ void suspect_by_estimate(const View& view, const PartRecord& record, double busb
                          std::vector<Suspicion>& found) {
   const Setup& setup = view.job.setup();
   const std::vector<std::string> hosts = hosts_measured(view, record);
+  if (hosts.size() < 2) return;
   const std::vector<const ProcessSetup*> processes = who_told_rings(view, hosts);
-  if (hosts.size() < 2 || processes.empty()) return;
+  if (processes.empty()) return;
   const auto expected_by = [&](const ProcessSetup* process) {
     return leading_number(*setup.answer(*process, kRings)).value_or(0);
   };

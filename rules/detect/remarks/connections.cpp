@@ -3,7 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "rules/state/joining.h"
 
@@ -58,31 +63,53 @@ std::string only_nic_of(const View& view, const ProcessKey& process, const std::
   return gpu_name(host, *nics.begin());
 }
 
-// The NIC at the far end, if all connections of this process to that host use the same one.
-std::string far_nic_of(const View& view, const ProcessKey& process, const std::string& far_host) {
-  const ProcessSetup* setup = view.job.setup().find(process);
-  if (setup == nullptr) return {};
-  std::set<std::string> nics;
-  for (const Communicator& communicator : view.communicators) {
-    const auto mine = std::ranges::find_if(
-        communicator.members, [&](std::size_t m) { return view.member(m).process == process; });
-    if (mine == communicator.members.end()) continue;
-    const auto known = std::ranges::find(setup->communicators, view.member(*mine).pointer,
-                                         &CommunicatorSetup::communicator);
-    if (known == setup->communicators.end()) continue;
-    for (const Link& link : known->links) {
-      if (!view.job.setup().text(link.transport).starts_with("NET/")) continue;
-      for (std::size_t m : communicator.members) {
-        const Member& peer = view.member(m);
-        if (!peer.init || peer.host != far_host ||
-            !std::ranges::binary_search(link.peers, peer.init->rank))
-          continue;
-        nics.insert(only_nic_of(view, peer.process, far_host));
+// The NICs at the far ends of connections.
+class FarNics {
+ public:
+  explicit FarNics(const View& view) : view_(view) {
+    for (std::size_t which = 0; which < view.communicators.size(); ++which)
+      for (const std::size_t m : view.communicators[which].members) {
+        const Member& member = view.member(m);
+        Places& places = places_[member.process];
+        if (places.empty() || places.back().communicator != which) places.push_back({which, m});
+        if (member.init) on_host_[{which, member.host}].push_back(m);
+      }
+  }
+
+  // If all connections of this process to that host use the same one.
+  std::string of(const ProcessKey& process, const std::string& far_host) const {
+    const ProcessSetup* setup = view_.job.setup().find(process);
+    const auto places = places_.find(process);
+    if (setup == nullptr || places == places_.end()) return {};
+    std::set<std::string> nics;
+    for (const Place& mine : places->second) {
+      const auto known = std::ranges::find(setup->communicators, view_.member(mine.member).pointer,
+                                           &CommunicatorSetup::communicator);
+      const auto there = on_host_.find({mine.communicator, far_host});
+      if (known == setup->communicators.end() || there == on_host_.end()) continue;
+      for (const Link& link : known->links) {
+        if (!view_.job.setup().text(link.transport).starts_with("NET/")) continue;
+        for (const std::size_t m : there->second) {
+          const Member& peer = view_.member(m);
+          if (std::ranges::binary_search(link.peers, peer.init->rank))
+            nics.insert(only_nic_of(view_, peer.process, far_host));
+        }
       }
     }
+    return nics.size() == 1 ? *nics.begin() : std::string();
   }
-  return nics.size() == 1 ? *nics.begin() : std::string();
-}
+
+ private:
+  struct Place {
+    std::size_t communicator = 0;
+    std::size_t member = 0;  // the first of the process there
+  };
+  using Places = std::vector<Place>;
+
+  const View& view_;
+  std::map<ProcessKey, Places> places_;
+  std::map<std::pair<std::size_t, std::string>, std::vector<std::size_t>> on_host_;
+};
 
 class Reading {
  public:
@@ -93,13 +120,13 @@ class Reading {
     hosts_.erase("");
   }
 
-  Report read(const Sighting& sighting) const {
+  Report read(const Sighting& sighting) {
     Report report{.sighting = &sighting, .near = {}, .far = far_end(sighting)};
     report.near = {sighting.host, true, nic_of(view_, sighting)};
     if (report.near.nic.empty() && is_of_rdma(sighting))
       report.near.nic = only_nic_of(view_, sighting.process->process, sighting.host);
     if (report.far.is_host && report.far.nic.empty() && is_of_rdma(sighting))
-      report.far.nic = far_nic_of(view_, sighting.process->process, report.far.name);
+      report.far.nic = far_nic_of(sighting.process->process, report.far.name);
     if (sighting.host.empty())
       report.near = {view_.job.sources().at(sighting.process->source).source.name, false, {}};
     return report;
@@ -108,6 +135,11 @@ class Reading {
  private:
   // Completions have a status; lines about sockets have none.
   static bool is_of_rdma(const Sighting& sighting) { return !sighting.field("status").empty(); }
+
+  std::string far_nic_of(const ProcessKey& process, const std::string& far_host) {
+    if (!far_nics_) far_nics_.emplace(view_);
+    return far_nics_->of(process, far_host);
+  }
 
   End far_end(const Sighting& sighting) const {
     const auto by_gid = gids_.find(sighting.field("remote_gid"));
@@ -134,13 +166,14 @@ class Reading {
   Gids gids_;
   Learnt learnt_;
   std::set<std::string> hosts_;
+  std::optional<FarNics> far_nics_;  // made for the first that asks
 };
 
 }  // namespace
 
 std::vector<Report> reports_of(const View& view, const SightingList& causes,
                                const std::vector<Sighting>& told) {
-  const Reading reading(view, told);
+  Reading reading(view, told);
   std::vector<Report> reports;
   for (const Sighting* sighting : causes) reports.push_back(reading.read(*sighting));
   return reports;

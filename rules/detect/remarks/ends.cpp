@@ -263,8 +263,8 @@ const Accused* only_host_that_fell_silent(const View& view, const std::vector<Ac
   };
   const Accused* only = nullptr;
   for (const Accused& one : accused) {
-    const auto on_it = std::ranges::count(view.workers.all, one.name, &Worker::host);
-    if (on_it == 0 || static_cast<std::size_t>(on_it) != one.silent.size()) continue;
+    const auto on_it = view.workers.by_host.find(one.name);
+    if (on_it == view.workers.by_host.end() || on_it->second.size() != one.silent.size()) continue;
     if (!std::ranges::all_of(one.silent, has_gone)) continue;
     if (only != nullptr) return nullptr;
     only = &one;

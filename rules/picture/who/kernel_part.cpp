@@ -19,16 +19,13 @@ using Standing = KernelPart::Standing;
 constexpr std::int64_t kLostTogetherUs = 10'000'000;
 
 Standing standing_of_host(const View& view, const std::string& host) {
-  const std::vector<Worker>& workers = view.workers.all;
-  if (workers.empty() || host.empty()) return Standing::perhaps;
-  bool unnamed = false;
-  for (const Worker& worker : workers) {
-    if (worker.host == host || worker.sender_host == host) return Standing::of_the_job;
-    unnamed |= worker.host.empty();
-  }
+  const Workers& workers = view.workers;
+  if (workers.all.empty() || host.empty()) return Standing::perhaps;
+  if (workers.by_host.contains(host) || workers.by_sender_host.contains(host))
+    return Standing::of_the_job;
   // Ranks without any line may run here.
-  const bool unseen = view.workers.expected > static_cast<int>(workers.size());
-  return unnamed || unseen ? Standing::perhaps : Standing::bystander;
+  const bool unseen = workers.expected > static_cast<int>(workers.all.size());
+  return workers.by_host.contains("") || unseen ? Standing::perhaps : Standing::bystander;
 }
 
 KernelPart host_part(const View& view, const std::string& host) {

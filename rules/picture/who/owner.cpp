@@ -123,15 +123,4 @@ void add_owner(const View& view, const Ownership& ownership, const std::string& 
   owners.done();
 }
 
-bool crosses_a_stall(const View& view, const std::string& host) {
-  bool crosses = false;
-  for (const Alignment& alignment : view.alignments) {
-    if (!alignment.behind.empty()) return false;
-    std::set<std::string> hosts;
-    for (std::size_t member : alignment.members) hosts.insert(view.member(member).host);
-    crosses |= hosts.size() > 1 && hosts.contains(host);
-  }
-  return crosses;
-}
-
 }  // namespace faultline

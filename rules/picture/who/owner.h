@@ -78,7 +78,4 @@ class Owners {
 void add_owner(const View& view, const Ownership& ownership, const std::string& host,
                Subject& subject);
 
-// Whether no rank is behind, and a communicator of several hosts has members on this host.
-bool crosses_a_stall(const View& view, const std::string& host);
-
 }  // namespace faultline
