@@ -36,6 +36,8 @@ constexpr std::size_t kMaxNameBytes = 200;
 constexpr std::size_t kMaxSizesBytes = 1000;
 // In a pickle all entries may share one long list of types; each signature has a copy of it.
 constexpr std::size_t kMaxSignatureBytes = std::size_t{16} << 20;  // of all groups
+// All groups may share one long list of ranks; each has a copy of it.
+constexpr std::size_t kMaxMemberBytes = std::size_t{16} << 20;
 
 enum class Key : std::uint8_t {
   not_looked_up,
@@ -226,19 +228,28 @@ class DumpReader {
     if (config == kNothing) return;
     tree_.for_each_member(config, [&](std::string_view name, Index about) {
       Group* group = group_named(std::string(clipped(name, kMaxNameBytes)), -1);
-      if (group == nullptr) return;
+      if (group == nullptr || !refused_.empty()) return;
       group->fact.description = word(tree_.member(about, "desc"));
       const Index ranks = tree_.member(about, "ranks");
       if (const auto text = tree_.text(ranks)) {
-        group->fact.members = to_text(ranks_in_list(*text));
+        set_members(*text, *group);
       } else if (ranks != kNothing) {
         std::string list;
         tree_.for_each(ranks, [&](Index rank) {
           if (const auto one = tree_.integer(rank)) list += fmt::format("{} ", *one);
         });
-        group->fact.members = to_text(ranks_in_list(list));
+        set_members(list, *group);
       }
     });
+  }
+
+  void set_members(std::string_view list, Group& group) {
+    member_bytes_ += list.size();
+    if (member_bytes_ > kMaxMemberBytes)
+      refused_ = fmt::format("the lists of the ranks of its groups take more than {} MB",
+                             kMaxMemberBytes >> 20);
+    else
+      group.fact.members = to_text(ranks_in_list(list));
   }
 
   // Until 2.0 an entry names its group only by a local number. A group gets this number and its
@@ -651,6 +662,7 @@ class DumpReader {
   FlightSignature scratch_;
   std::string key_;
   std::size_t signature_bytes_ = 0;
+  std::size_t member_bytes_ = 0;
   std::string refused_;  // why the dump is not read
 };
 

@@ -48,6 +48,7 @@ std::uint64_t identity_of(const Fact& fact) {
 }  // namespace
 
 void BootTimes::apply(std::uint32_t source, const std::string& host, const Event& event) {
+  anchors_.forget();
   const bool booted = std::holds_alternative<HostBooted>(event.fact);
   const auto* reading = std::get_if<ClockReading>(&event.fact);
   if (reading != nullptr && reading->teller == "sender")
@@ -181,12 +182,22 @@ std::optional<BootTimes::Anchor> BootTimes::anchor_of(std::uint32_t source,
   return anchor_from_others(source, clock, boot, host_of);
 }
 
-// Uses only messages that both logs hold exactly once, and only if all of them agree.
 std::optional<BootTimes::Anchor> BootTimes::anchor_from_others(std::uint32_t source,
                                                                const SourceClock& clock,
                                                                std::size_t boot,
                                                                const HostOf& host_of) const {
   if (clock.shared.empty() || with_wall_.empty()) return std::nullopt;
+  if (const auto known = anchors_.of({source, boot})) return *known;
+  const std::optional<Anchor> found = find_in_others(source, clock, boot, host_of);
+  anchors_.keep({source, boot}, found);
+  return found;
+}
+
+// Uses only messages that both logs hold exactly once, and only if all of them agree.
+std::optional<BootTimes::Anchor> BootTimes::find_in_others(std::uint32_t source,
+                                                           const SourceClock& clock,
+                                                           std::size_t boot,
+                                                           const HostOf& host_of) const {
   const std::string host = host_of(source);
   if (host.empty()) return std::nullopt;
   std::optional<Anchor> found;

@@ -12,10 +12,12 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "model/batch.h"
 #include "rules/state/line_ref.h"
+#include "rules/state/remembered.h"
 
 namespace faultline {
 
@@ -35,6 +37,9 @@ class BootTimes {
   // wall clock is added. `host_of` returns the host of a source; empty: not known.
   using HostOf = std::function<std::string(std::uint32_t)>;
   EventTime dated(const LineRef& line, const HostOf& host_of) const;
+
+  // To be called when the hosts of sources may have changed.
+  void forget_anchors() { anchors_.forget(); }
 
  private:
   // The wall clock when the kernel's clock stood at `uptime_us`.
@@ -75,11 +80,15 @@ class BootTimes {
                                   std::int64_t uptime_us, const HostOf& host_of) const;
   std::optional<Anchor> anchor_from_others(std::uint32_t source, const SourceClock& clock,
                                            std::size_t boot, const HostOf& host_of) const;
+  std::optional<Anchor> find_in_others(std::uint32_t source, const SourceClock& clock,
+                                       std::size_t boot, const HostOf& host_of) const;
 
   std::map<Key, SourceClock> clocks_;
   std::set<std::uint32_t> with_wall_;  // sources whose shared messages have the wall clock
   // by source: the start of its last boot, as the sender said
   std::map<std::uint32_t, std::int64_t> told_;
+  // By source and boot: found in other sources.
+  mutable Remembered<std::pair<std::uint32_t, std::size_t>, std::optional<Anchor>> anchors_;
 };
 
 }  // namespace faultline

@@ -6,6 +6,7 @@ namespace faultline {
 
 void JobState::apply(const Source& source, const Batch& batch, Timestamp received, CallsAre calls) {
   std::uint32_t index = sources_.apply(source, batch, received);
+  boot_times_.forget_anchors();
   const Source& origin = sources_.at(index).source;
   const bool counts_calls = calls == CallsAre::new_ones;
   if (counts_calls) {

@@ -21,22 +21,6 @@ std::string short_host(std::string_view host) {
   return std::string(address ? host : host.substr(0, host.find('.')));
 }
 
-void ToldByPaths::forget() {
-  const std::lock_guard lock(mutex_);
-  told_.clear();
-}
-
-std::optional<NamedHost> ToldByPaths::of(std::uint32_t source) const {
-  const std::lock_guard lock(mutex_);
-  return source < told_.size() ? told_[source] : std::nullopt;
-}
-
-void ToldByPaths::keep(std::uint32_t source, const NamedHost& host) {
-  const std::lock_guard lock(mutex_);
-  if (told_.size() <= source) told_.resize(source + 1);
-  told_[source] = host;
-}
-
 std::uint32_t Sources::apply(const Source& source, const Batch& batch, Timestamp received) {
   told_by_paths_.forget();
   auto fresh = static_cast<std::uint32_t>(all_.size());

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
@@ -13,6 +12,7 @@
 
 #include "model/batch.h"
 #include "model/path_names.h"
+#include "rules/state/remembered.h"
 
 namespace faultline {
 
@@ -49,25 +49,6 @@ struct SourceState {
   SourceEnd end = SourceEnd::open;
 };
 
-// What was worked out of the names of sources; threads may ask at once. It is not copied.
-class ToldByPaths {
- public:
-  ToldByPaths() = default;
-  ToldByPaths(const ToldByPaths& /*other*/) {}
-  ToldByPaths& operator=(const ToldByPaths& /*other*/) {
-    forget();
-    return *this;
-  }
-
-  void forget();
-  std::optional<NamedHost> of(std::uint32_t source) const;
-  void keep(std::uint32_t source, const NamedHost& host);
-
- private:
-  mutable std::mutex mutex_;
-  std::vector<std::optional<NamedHost>> told_;  // by source
-};
-
 class Sources {
  public:
   // Returns the index of the source; a new source is added.
@@ -94,7 +75,7 @@ class Sources {
   std::set<std::string> hosts_;
   HostNames host_names_;  // the same
   LikePaths kernel_logs_;
-  mutable ToldByPaths told_by_paths_;  // a diagnosis asks for each line
+  mutable Remembered<std::uint32_t, NamedHost> told_by_paths_;  // a diagnosis asks for each line
 };
 
 }  // namespace faultline

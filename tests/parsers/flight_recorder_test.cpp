@@ -256,6 +256,30 @@ TEST(FlightRecorder, OperationsThatTakeTooMuchMemoryAreRefused) {
   EXPECT_TRUE(many.groups.empty());
 }
 
+// A pickle of two groups and more whose lists of ranks are one: each group would have a copy.
+std::string groups_with_one_list(int groups) {
+  const auto text = [](const std::string& word) {
+    const auto size = static_cast<std::uint32_t>(word.size());
+    std::string made = "X";
+    for (int shift = 0; shift < 32; shift += 8) made += static_cast<char>(size >> shift & 0xff);
+    return made + word;
+  };
+  std::string list = "[";
+  for (int rank = 0; rank < 100'000; ++rank) list += fmt::format("{}, ", 2 * rank);
+  std::string pickle = "\x80\x02}("s + text("version") + text("2.4") + text("pg_config") + "}(";
+  for (int group = 0; group < groups; ++group)
+    pickle += text(std::to_string(group)) + "}" + text("ranks") +
+              (group == 0 ? text(list + "1]") + "q\0"s : "h\0"s) + "s";
+  return pickle + "u" + text("entries") + "]u.";
+}
+
+TEST(FlightRecorder, GroupsThatShareAVeryLongListOfRanksAreRefused) {
+  const Dump few = dump_of(read_dump_pickle(groups_with_one_list(4), true).facts);
+  EXPECT_EQ(few.head.refused, "");
+  const Dump many = dump_of(read_dump_pickle(groups_with_one_list(400), true).facts);
+  EXPECT_THAT(many.head.refused, HasSubstr("more than 16 MB"));
+}
+
 TEST(FlightRecorder, ARecorderThatIsOffIsToldFromARankThatDidNothing) {
   const std::string bytes =
       "\x80\x02}(X\x07\x00\x00\x00versionX\x03\x00\x00\x00"

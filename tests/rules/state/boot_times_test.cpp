@@ -43,6 +43,7 @@ class Logs {
     // The middle of the range, without the uncertainty of the stamp that the date comes from.
     return static_cast<double>(*time.wall_us + kSecond - kBoot) / 1e6;
   }
+  void hosts_change() { times_.forget_anchors(); }
   std::uint64_t boots(std::uint32_t source) const { return times_.boots(source, ""); }
 
  private:
@@ -146,7 +147,16 @@ TEST(BootTimes, TheSameMessageInAnotherLogOfTheHostDatesThis) {
   const LineRef line = logs.say(0, up(8423), xid(79, "GPU has fallen off the bus."));
   logs.say(1, wall(8423), xid(79, "GPU has fallen off the bus."));
   EXPECT_EQ(logs.dated(line), 8423);
+  logs.hosts_change();
   EXPECT_EQ(logs.dated(line, false), std::nullopt);  // a log of another host
+}
+
+TEST(BootTimes, AnotherLogDatesALineThatWasAskedForBeforeItCame) {
+  Logs logs;
+  const LineRef line = logs.say(0, up(8423), xid(79, "fell off the bus"));
+  EXPECT_EQ(logs.dated(line), std::nullopt);
+  logs.say(1, wall(8423), xid(79, "fell off the bus"));
+  EXPECT_EQ(logs.dated(line), 8423);
 }
 
 TEST(BootTimes, AMessageThatALogHoldsTwiceDatesNothing) {
