@@ -198,12 +198,7 @@ void suspect_reboots(const PartFacts& facts, const Nodes& nodes, const Scheduled
   }
 }
 
-// The hosts on which the job runs, as far as is known.
-struct Places {
-  std::set<std::string> of_ranks;
-  std::set<std::string> of_pods;  // hosts of the pods that Kubernetes was asked about: the job's
-};
-
+// Hosts of the pods that Kubernetes was asked about: the job's.
 std::set<std::string> hosts_of_pods(const PartFacts& facts) {
   std::set<std::string> hosts;
   for (const PartRecord& record : facts.parts().records())
@@ -215,20 +210,20 @@ std::set<std::string> hosts_of_pods(const PartFacts& facts) {
 // How a node stands to the job that is asked about.
 enum class Standing { of_the_job, elsewhere, unknown };
 
-Standing standing_of(const PartFacts& facts, const std::string& host, const Places& places,
-                     const ScheduledJobs& jobs) {
-  if (!places.of_ranks.empty())
+Standing standing_of(const PartFacts& facts, const std::string& host,
+                     const std::set<std::string>& of_pods, const ScheduledJobs& jobs) {
+  if (!facts.view.hosts.empty())
     return owner_of_host(facts.view, host).owner == Owner::host ? Standing::of_the_job
                                                                 : Standing::elsewhere;
-  if (places.of_pods.contains(host)) return Standing::of_the_job;
+  if (of_pods.contains(host)) return Standing::of_the_job;
   if (jobs.any_ended_on(host)) return Standing::of_the_job;
   return jobs.show_where_any_ran() ? Standing::elsewhere : Standing::unknown;
 }
 
 Suspicion describe_nodes(const PartFacts& facts, const std::vector<std::string>& hosts,
-                         const Hits& hits, Standing standing, Room& room) {
-  Suspicion suspicion =
-      suspicion_of(facts, hits, {.part = {}, .host = some_hosts(hosts), .gpu = {}});
+                         const std::string& names, const Hits& hits, Standing standing,
+                         Room& room) {
+  Suspicion suspicion = suspicion_of(facts, hits, {.part = {}, .host = names, .gpu = {}});
   suspicion.finding.count = hosts.size();
   lay_on_nodes(facts, hosts, room, suspicion);
   if (standing == Standing::elsewhere) {
@@ -250,17 +245,17 @@ Suspicion describe_nodes(const PartFacts& facts, const std::vector<std::string>&
 }
 
 void suspect_nodes(const PartFacts& facts, const Nodes& nodes, const ScheduledJobs& jobs,
-                   const Places& places, const std::set<std::string>& told, Room& room,
-                   Suspicions& found) {
+                   const std::set<std::string>& told, Room& room, Suspicions& found) {
   struct Alike {
     std::vector<std::string> hosts;
     Hits hits;
   };
+  const std::set<std::string> of_pods = hosts_of_pods(facts);
   std::map<std::tuple<const PartCondition*, Standing, std::string>, Alike> alike;
   for (const auto& [host, node] : nodes) {
     if (node.hits.empty() || told.contains(host)) continue;
     const ConditionHit& hit = node.hits.front();
-    Alike& group = alike[{hit.condition, standing_of(facts, host, places, jobs), hit.value}];
+    Alike& group = alike[{hit.condition, standing_of(facts, host, of_pods, jobs), hit.value}];
     group.hosts.push_back(host);
     // The lines of a node with a name say more.
     if (group.hosts.size() == 2 && group.hosts.front().empty()) group.hits.clear();
@@ -268,8 +263,10 @@ void suspect_nodes(const PartFacts& facts, const Nodes& nodes, const ScheduledJo
   }
   for (auto& [key, group] : alike) {
     const bool more = group.hosts.size() > 1 && std::erase(group.hosts, "") > 0;
-    found.push_back(describe_nodes(facts, group.hosts, group.hits, std::get<Standing>(key), room));
-    if (more) found.back().finding.title += ", and nodes whose names could not be read";
+    std::string names = some_hosts(group.hosts);
+    if (more) names += " and nodes whose names could not be read";
+    found.push_back(
+        describe_nodes(facts, group.hosts, names, group.hits, std::get<Standing>(key), room));
   }
 }
 
@@ -277,7 +274,7 @@ void suspect_nodes(const PartFacts& facts, const Nodes& nodes, const ScheduledJo
 
 Suspicions suspect_scheduler(const PartFacts& facts) {
   const Nodes nodes = nodes_in(facts);
-  const ScheduledJobs jobs(facts, gone_among(nodes), facts.view.hosts);
+  const ScheduledJobs jobs(facts, gone_among(nodes));
   if (jobs.all().empty() && nodes.empty()) return {};
   const auto failed = std::ranges::count_if(jobs.all(), [&](const ScheduledJob& job) {
     return job.ending.has_value() && !jobs.ran_elsewhere(job);
@@ -293,7 +290,7 @@ Suspicions suspect_scheduler(const PartFacts& facts) {
     if (failed > 1) found.back().sure.add(Ground::one_of_several_jobs);
   }
   suspect_reboots(facts, nodes, jobs, told, room, found);
-  suspect_nodes(facts, nodes, jobs, {facts.view.hosts, hosts_of_pods(facts)}, told, room, found);
+  suspect_nodes(facts, nodes, jobs, told, room, found);
   return found;
 }
 

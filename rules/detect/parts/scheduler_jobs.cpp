@@ -149,10 +149,10 @@ void ScheduledJobs::read(const PartFacts& facts) {
       if (job.completed == completed) read_lists(facts, job);
 }
 
-ScheduledJobs::ScheduledJobs(const PartFacts& facts, const std::set<std::string>& gone,
-                             const std::set<std::string>& of_ranks)
-    : ranks_are_known_(!of_ranks.empty()) {
+ScheduledJobs::ScheduledJobs(const PartFacts& facts, const std::set<std::string>& gone) {
   read(facts);
+  const std::set<std::string>& of_ranks = facts.view.hosts;
+  ranks_are_known_ = !of_ranks.empty();
   for (const std::string& host : gone)
     if (of_ranks.empty() || of_ranks.contains(host)) gone_of_ranks_.push_back(host);
   for (const ScheduledJob& job : all_) {

@@ -50,9 +50,8 @@ bool is_scheduler_stamp(std::string_view text);
 
 class ScheduledJobs {
  public:
-  // gone: nodes that the scheduler lost. of_ranks: hosts of the job that the logs are of.
-  ScheduledJobs(const PartFacts& facts, const std::set<std::string>& gone,
-                const std::set<std::string>& of_ranks);
+  // gone: nodes that the scheduler lost.
+  ScheduledJobs(const PartFacts& facts, const std::set<std::string>& gone);
   ScheduledJobs(const ScheduledJobs&) = delete;  // it points into itself
   ScheduledJobs& operator=(const ScheduledJobs&) = delete;
 
@@ -87,7 +86,7 @@ class ScheduledJobs {
   std::vector<ScheduledJob> all_;
   std::map<const HostList*, OnList> on_;
   std::map<std::string, std::vector<const HostList*>, std::less<>> lists_with_;
-  // Of many jobs whose nodes nobody names, no match with a node means anything: the last ones.
+  // The last of the jobs whose nodes nobody names: of many, no match with a node means anything.
   std::vector<const ScheduledJob*> lost_somewhere_;
   std::vector<const ScheduledJob*> running_somewhere_;
   std::vector<std::string>
