@@ -90,33 +90,27 @@ class Listening {
     for (const RemarkingProcess& process : view_.job.remarks().processes())
       for (const SaidRemark& said : process.said)
         hear_process(process.process, said.speaker.device, said.first, said.last);
-    std::vector<const Alignment*> alignment_of(view_.job.progress().members().size());
-    for (const Alignment& alignment : view_.alignments)
-      for (const std::size_t member : alignment.members) alignment_of[member] = &alignment;
+    const std::vector<AlignedPlace> places =
+        aligned_places(view_.alignments, view_.job.progress().members().size());
     for (std::size_t i = 0; i < view_.workers.all.size(); ++i)
-      told_[i].did = last_call_of(view_.workers.all[i], alignment_of);
+      told_[i].did = last_call_of(view_.workers.all[i], places);
   }
 
   // The last call in the communicator in which it is furthest behind; if it is behind in none, in
   // the one that it used last.
-  std::string last_call_of(const Worker& worker,
-                           const std::vector<const Alignment*>& alignment_of) const {
+  std::string last_call_of(const Worker& worker, const std::vector<AlignedPlace>& places) const {
     const Member* chosen = nullptr;
-    const Alignment* where = nullptr;
-    std::size_t index = 0;
+    AlignedPlace where;
     std::uint64_t behind = 0;
     for (const std::size_t one : worker.members) {
       const Member& member = view_.member(one);
       if (member.place.position == 0) continue;
-      const Alignment* alignment = alignment_of[one];
-      const std::uint64_t lacks =
-          alignment == nullptr ? 0 : alignment->furthest - alignment->position_of(one);
+      const std::uint64_t lacks = places[one].lacks();
       if (chosen != nullptr && lacks < behind) continue;
       if (chosen != nullptr && lacks == behind && !is_later(member.last_line, chosen->last_line))
         continue;
       chosen = &member;
-      where = alignment;
-      index = one;
+      where = places[one];
       behind = lacks;
     }
     if (chosen == nullptr) return {};
@@ -125,11 +119,12 @@ class Listening {
         "last call " +
         progress.signature(progress.history().call_at(chosen->place, chosen->place.position - 1))
             .function;
-    if (where != nullptr) {
-      const std::uint64_t position = where->position_of(index);
-      if (const std::string label = position > 0 ? where->label(position - 1) : ""; !label.empty())
+    if (const Alignment* alignment = where.alignment) {
+      const std::uint64_t position = where.position;
+      if (const std::string label = position > 0 ? alignment->label(position - 1) : "";
+          !label.empty())
         text += " " + label;
-      text += " of " + view_.communicators[where->communicator].id;
+      text += " of " + view_.communicators[alignment->communicator].id;
     }
     if (chosen->done_op_count && chosen->last_op_count <= *chosen->done_op_count)
       text += ", which it finished";

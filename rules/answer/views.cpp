@@ -20,14 +20,6 @@ struct Standings {
   View view;
 };
 
-// By member; nullptr if it cannot be compared with others.
-std::vector<const Alignment*> alignments_by_member(const View& view) {
-  std::vector<const Alignment*> by_member(view.job.progress().members().size());
-  for (const Alignment& alignment : view.alignments)
-    for (std::size_t member : alignment.members) by_member[member] = &alignment;
-  return by_member;
-}
-
 std::string last_call_of(const View& view, const Member& member) {
   if (member.place.position == 0) return {};
   const Progress& progress = view.job.progress();
@@ -35,12 +27,12 @@ std::string last_call_of(const View& view, const Member& member) {
       progress.signature(progress.history().call_at(member.place, member.place.position - 1)));
 }
 
-StandingView standing_of(const View& view, std::size_t index, const Alignment* alignment) {
+StandingView standing_of(const View& view, std::size_t index, const AlignedPlace& place) {
   const Member& member = view.member(index);
   StandingView standing;
-  if (alignment != nullptr) {
-    standing.communicator = view.communicators[alignment->communicator].id;
-    standing.behind = alignment->furthest - alignment->position_of(index);
+  if (place.alignment != nullptr) {
+    standing.communicator = view.communicators[place.alignment->communicator].id;
+    standing.behind = place.lacks();
   }
   standing.rank = member.init ? member.init->rank : -1;
   standing.position = member.place.position;
@@ -51,14 +43,18 @@ StandingView standing_of(const View& view, std::size_t index, const Alignment* a
   return standing;
 }
 
-bool diverged(const Alignment& alignment, std::size_t member) {
-  if (!alignment.divergence) return false;
-  std::size_t largest = 0;
-  for (const auto& [call, camp] : alignment.divergence->camps)
-    largest = std::max(largest, camp.size());
-  for (const auto& [call, camp] : alignment.divergence->camps)
-    if (std::ranges::find(camp, member) != camp.end()) return camp.size() < largest;
-  return false;
+// The members that called something else than most members of their communicator.
+std::set<std::size_t> members_that_diverged(const View& view) {
+  std::set<std::size_t> odd;
+  for (const Alignment& alignment : view.alignments) {
+    if (!alignment.divergence) continue;
+    std::size_t largest = 0;
+    for (const auto& [call, camp] : alignment.divergence->camps)
+      largest = std::max(largest, camp.size());
+    for (const auto& [call, camp] : alignment.divergence->camps)
+      if (camp.size() < largest) odd.insert(camp.begin(), camp.end());
+  }
+  return odd;
 }
 
 }  // namespace
@@ -125,7 +121,9 @@ JobDetail detail_of(const JobState& job, const Diagnosis& diagnosis) {
 std::vector<RankView> ranks_of(const JobState& job, const Diagnosis& diagnosis) {
   Standings standings(job, diagnosis.attempt);
   const View& view = standings.view;
-  const std::vector<const Alignment*> alignments = alignments_by_member(view);
+  const std::vector<AlignedPlace> places =
+      aligned_places(view.alignments, job.progress().members().size());
+  const std::set<std::size_t> diverged = members_that_diverged(view);
   std::vector<RankView> ranks;
   for (const Worker& worker : view.workers.all) {
     RankView& rank = ranks.emplace_back();
@@ -136,10 +134,10 @@ std::vector<RankView> ranks_of(const JobState& job, const Diagnosis& diagnosis) 
     bool comparable = false;
     bool odd = false;
     for (std::size_t member : worker.members) {
-      const Alignment* alignment = alignments[member];
+      const Alignment* alignment = places[member].alignment;
       comparable |= alignment != nullptr && alignment->members.size() > 1;
-      odd |= alignment != nullptr && diverged(*alignment, member);
-      rank.standings.push_back(standing_of(view, member, alignment));
+      odd |= diverged.contains(member);
+      rank.standings.push_back(standing_of(view, member, places[member]));
     }
     bool waited_for =
         std::ranges::find(diagnosis.ranks.behind, worker.rank) != diagnosis.ranks.behind.end();

@@ -108,7 +108,7 @@ std::vector<Suspicion> tell_where_one_stands(const View& view,
 
 std::vector<Suspicion> find_elsewhere_by_stacks(const View& view) {
   if (view.job.torch().stacks().empty()) return {};
-  const std::vector<StandingByStack> all = standings_by_stack(view);
+  const std::vector<StandingByStack>& all = view.stacks().all;
   const StackDivision division = divide_by_stack(all);
   if (!is_clear(division)) return tell_where_one_stands(view, all);
   const StandingByStack& first = *division.elsewhere.front();
@@ -136,19 +136,21 @@ std::vector<Suspicion> find_elsewhere_by_stacks(const View& view) {
 
 void add_what_it_does(const View& view, Finding& finding) {
   if (view.job.torch().stacks().empty()) return;
+  const StandingsByStack& stacks = view.stacks();
   const std::vector<int>& ranks = finding.subject.ranks;
-  for (const StandingByStack& standing : standings_by_stack(view)) {
-    if (waits_for_others(standing) || std::ranges::find(ranks, standing.rank) == ranks.end())
-      continue;
-    finding.title += ranks.size() == 1
-                         ? fmt::format("; it {}", standing.text())
-                         : fmt::format("; rank {} {}", standing.rank, standing.text());
-    Evidence line = view.evidence(standing.stack->line);
-    if (finding.evidence.size() < kMostLines &&
-        std::ranges::find(finding.evidence, line) == finding.evidence.end())
-      finding.evidence.push_back(std::move(line));
-    return;
-  }
+  std::set<std::size_t> busy;
+  for (const int rank : ranks)
+    if (const auto known = stacks.of_rank.find(rank);
+        known != stacks.of_rank.end() && !waits_for_others(stacks.all[known->second]))
+      busy.insert(known->second);
+  if (busy.empty()) return;
+  const StandingByStack& standing = stacks.all[*busy.begin()];
+  finding.title += ranks.size() == 1 ? fmt::format("; it {}", standing.text())
+                                     : fmt::format("; rank {} {}", standing.rank, standing.text());
+  Evidence line = view.evidence(standing.stack->line);
+  if (finding.evidence.size() < kMostLines &&
+      std::ranges::find(finding.evidence, line) == finding.evidence.end())
+    finding.evidence.push_back(std::move(line));
 }
 
 }  // namespace faultline

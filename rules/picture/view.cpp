@@ -7,6 +7,7 @@
 
 #include "model/ranks.h"
 #include "rules/knowledge/signatures.h"
+#include "rules/picture/calls/stacks.h"
 #include "rules/picture/view.h"
 #include "rules/picture/who/torch_crew.h"
 #include "rules/state/rank_ties.h"
@@ -157,6 +158,11 @@ View::~View() = default;
 const TorchCrew& View::crew() const {
   if (!crew_) crew_ = std::make_unique<const TorchCrew>(*this);
   return *crew_;
+}
+
+const StandingsByStack& View::stacks() const {
+  if (!stacks_) stacks_ = std::make_unique<const StandingsByStack>(*this);
+  return *stacks_;
 }
 
 std::vector<std::size_t> View::workers_in(const ProcessKey& process, int device) const {

@@ -23,6 +23,7 @@
 namespace faultline {
 
 class TorchCrew;
+struct StandingsByStack;
 
 inline constexpr std::size_t kNoCommunicator = SIZE_MAX;
 
@@ -62,6 +63,8 @@ struct View {
 
   // The ranks by all that names them. Worked out when it is first asked for.
   const TorchCrew& crew() const;
+  // Where processes are by their stacks. Likewise.
+  const StandingsByStack& stacks() const;
   const Member& member(std::size_t index) const { return job.progress().members()[index]; }
   // The workers (indices into workers.all) of a process: one for each of its GPUs. `device`, as
   // NCCL prints it in front of a line, chooses among several; helper threads print 0 for any of
@@ -87,6 +90,7 @@ struct View {
 
  private:
   mutable std::unique_ptr<const TorchCrew> crew_;  // a view is one thread's
+  mutable std::unique_ptr<const StandingsByStack> stacks_;
 };
 
 // The line that says which GPU a rank has; nullptr: none does.

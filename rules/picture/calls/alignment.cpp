@@ -34,16 +34,29 @@ std::map<std::uint32_t, History::Place> branches_of(const Progress& progress,
   return places;
 }
 
-// The positions at which two members called different things.
+// Sorts sequences of calls as words in a dictionary are sorted.
+bool is_before(const History& history, const History::Place& a, const History::Place& b) {
+  const std::uint64_t shared = history.common(a, b);
+  if (shared == a.position || shared == b.position) return a.position < b.position;
+  return history.call_at(a, shared) < history.call_at(b, shared);
+}
+
+// The positions at which two members called different things. In a sorted list, neighbours show
+// each of them.
 std::set<std::uint64_t> forks_of(const Progress& progress,
                                  const std::map<std::uint32_t, History::Place>& places) {
+  const History& history = progress.history();
+  std::vector<History::Place> sorted;
+  sorted.reserve(places.size());
+  for (const auto& [branch, place] : places) sorted.push_back(place);
+  std::ranges::sort(sorted, [&](const History::Place& a, const History::Place& b) {
+    return is_before(history, a, b);
+  });
   std::set<std::uint64_t> forks;
-  for (auto a = places.begin(); a != places.end(); ++a)
-    for (auto b = std::next(a); b != places.end(); ++b) {
-      std::uint64_t shared = progress.history().common(a->second, b->second);
-      if (shared < std::min(a->second.position, b->second.position)) forks.insert(shared);
-      if (forks.size() > kOrdinaryForks) return forks;
-    }
+  for (std::size_t i = 1; i < sorted.size() && forks.size() <= kOrdinaryForks; ++i) {
+    const std::uint64_t shared = history.common(sorted[i - 1], sorted[i]);
+    if (shared < std::min(sorted[i - 1].position, sorted[i].position)) forks.insert(shared);
+  }
   return forks;
 }
 
@@ -215,15 +228,19 @@ class Aligner {
 
 }  // namespace
 
-std::uint64_t Alignment::position_of(std::size_t member) const {
-  auto at = std::ranges::find(members, member);
-  return at == members.end() ? 0 : positions[static_cast<std::size_t>(at - members.begin())];
-}
-
 std::string Alignment::label(std::uint64_t position) const {
   if (basis == Basis::counted) return fmt::format("#{}", position + 1);
   return position < op_counts.size() ? fmt::format("opCount {:x}", op_counts[position])
                                      : std::string();
+}
+
+std::vector<AlignedPlace> aligned_places(const std::vector<Alignment>& alignments,
+                                         std::size_t members) {
+  std::vector<AlignedPlace> places(members);
+  for (const Alignment& alignment : alignments)
+    for (std::size_t i = 0; i < alignment.members.size(); ++i)
+      places[alignment.members[i]] = {&alignment, alignment.positions[i]};
+  return places;
 }
 
 Alignment align(const Progress& progress, const std::vector<Communicator>& communicators,

@@ -46,10 +46,21 @@ struct Alignment {
   std::optional<Divergence> divergence;
 
   bool in_step() const { return behind.empty() && !divergence; }
-  std::uint64_t position_of(std::size_t member) const;
   // The call's name in titles: "#101", "opCount 64"; "" if it has none.
   std::string label(std::uint64_t position) const;
 };
+
+// Where a member stands; without an alignment if it cannot be compared with others.
+struct AlignedPlace {
+  const Alignment* alignment = nullptr;
+  std::uint64_t position = 0;
+
+  std::uint64_t lacks() const { return alignment == nullptr ? 0 : alignment->furthest - position; }
+};
+
+// By member: an index into Progress::members(), of which there are `members`.
+std::vector<AlignedPlace> aligned_places(const std::vector<Alignment>& alignments,
+                                         std::size_t members);
 
 // counts_are_whole: false if other communicators of the job have shown that lines are missing.
 Alignment align(const Progress& progress, const std::vector<Communicator>& communicators,

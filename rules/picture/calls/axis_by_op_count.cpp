@@ -1,7 +1,10 @@
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "rules/picture/calls/axis.h"
 
@@ -15,6 +18,8 @@ constexpr double kByChance = 2;
 constexpr double kAgrees = 9.0 / 10;       // share of a rank's calls that match the others'
 constexpr double kMostAgree = 7.0 / 10;    // share of ranks that must match for a common axis
 constexpr std::size_t kLeastOddCalls = 2;  // a single odd call may be a torn line
+// Where more ranks differ from each other, only the groups that most ranks show may explain others.
+constexpr std::size_t kMostCandidates = 64;
 
 double median(std::vector<double> values) {
   std::ranges::nth_element(values, values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2));
@@ -100,8 +105,17 @@ Slots slots_of(const std::vector<std::map<std::uint64_t, Group>>& ranks) {
         if (end_within(calls, whole) != 0) sum += count;
       return sum;
     };
-    const auto best = std::ranges::max_element(candidates, {}, [&](const auto& candidate) {
-      return std::pair(support(candidate.first), candidate.second);
+    using Candidate = const std::pair<const Group, std::size_t>*;
+    std::vector<Candidate> strongest;
+    for (const auto& candidate : candidates) strongest.push_back(&candidate);
+    if (strongest.size() > kMostCandidates) {
+      std::ranges::stable_sort(strongest, std::greater{}, [](Candidate candidate) {
+        return std::pair(candidate->second, candidate->first.size());
+      });
+      strongest.resize(kMostCandidates);
+    }
+    const Candidate best = *std::ranges::max_element(strongest, {}, [&](Candidate candidate) {
+      return std::pair(support(candidate->first), candidate->second);
     });
     slots[op_count] = {position, best->first};
     position += best->first.size();

@@ -14,6 +14,10 @@ constexpr int kMatch = 20;
 constexpr int kMissing = -6;
 constexpr int kEndsEarlier = -1;
 
+// Ranks that share a sequence add little to it: only the calls that all earlier ones lack. A rank
+// that would make it longer than this shares none.
+constexpr std::size_t kMostCalls = 4096;
+
 }  // namespace
 
 CommonSequence::CommonSequence(CallSequence first)
@@ -26,17 +30,18 @@ double CommonSequence::loss() const {
 void CommonSequence::add(const CallSequence& rank) {
   if (auto known = known_.find(rank); known != known_.end()) {
     ends_.push_back(ends_[known->second]);
+    if (ends_.back() == 0) return;
     spanned_ += rank.size();
     seen_ += rank.size();
     return;
   }
-  lay_along(rank);
+  if (!lay_along(rank)) ends_.push_back(0);
   known_.emplace(rank, ends_.size() - 1);
 }
 
 // Aligns `rank` with calls_. score(i, j) is the best one for rank[0, i) and calls_[0, j); calls
 // that one log has before the other begins cost nothing.
-void CommonSequence::lay_along(const CallSequence& rank) {
+bool CommonSequence::lay_along(const CallSequence& rank) {
   const std::size_t rows = rank.size() + 1;
   const std::size_t columns = calls_.size() + 1;
   std::vector<int> score(rows * columns, 0);
@@ -86,15 +91,18 @@ void CommonSequence::lay_along(const CallSequence& rank) {
   // Calls of this rank before the first call of all others are of no use.
   std::ranges::reverse(merged);
 
-  for (std::size_t& old_end : ends_) {
+  if (merged.size() > kMostCalls && merged.size() > calls_.size()) return false;
+  if (merged.size() > calls_.size()) {
     std::size_t inserted = 0;
-    for (std::size_t place = 0; place < old_end; ++place) inserted += moved[place];
-    old_end += inserted;
+    for (std::size_t& here : moved) inserted = (here += inserted);
+    for (std::size_t& old_end : ends_)
+      if (old_end > 0) old_end += moved[old_end - 1];
   }
   calls_ = std::move(merged);
   ends_.push_back(calls_.size() - end);
   spanned_ += first_shared > end ? first_shared - end : 0;
   seen_ += rank.size() - i;
+  return true;
 }
 
 }  // namespace faultline

@@ -26,13 +26,14 @@ class CommonSequence {
   void add(const CallSequence& rank);
 
   const CallSequence& calls() const { return calls_; }
-  // Where each rank's last call stands, counted from 1; in the order in which ranks were added.
+  // Where each rank's last call stands, counted from 1; in the order in which ranks were added. 0:
+  // the rank was left out, because it shares too little with the others.
   const std::vector<std::size_t>& ends() const { return ends_; }
   // Share of lines that are missing between the first and the last line of ranks.
   double loss() const;
 
  private:
-  void lay_along(const CallSequence& rank);
+  bool lay_along(const CallSequence& rank);
 
   CallSequence calls_;
   std::vector<std::size_t> ends_;

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
+#include <optional>
+#include <span>
 #include <utility>
+#include <vector>
 
 namespace faultline {
 namespace {
@@ -16,18 +18,52 @@ constexpr PeerCall kPeerCalls[] = {PeerCall::send, PeerCall::receive};
 
 std::uint64_t calls_of(const Flow* flow) { return flow == nullptr ? 0 : flow->calls; }
 
-// For each worker: the alignments in which it can be compared, and its member there.
-using Places = std::map<std::size_t, std::map<std::size_t, std::size_t>>;
+struct Place {
+  std::size_t alignment = 0;
+  std::size_t member = 0;
+};
 
-Places places_of(const View& view) {
-  Places places;
-  for (std::size_t which = 0; which < view.alignments.size(); ++which) {
-    const Alignment& alignment = view.alignments[which];
-    if (alignment.basis != Basis::counted || alignment.divergence) continue;
-    for (std::size_t member : alignment.members)
-      places[view.workers.of_member[member]].emplace(which, member);
+// For each worker: the alignments in which it can be compared, in ascending order.
+class Places {
+ public:
+  explicit Places(const View& view) : view_(view), of_worker_(view.workers.all.size()) {
+    for (std::size_t which = 0; which < view.alignments.size(); ++which) {
+      const Alignment& alignment = view.alignments[which];
+      if (alignment.basis != Basis::counted || alignment.divergence) continue;
+      for (std::size_t member : alignment.members) {
+        std::vector<Place>& places = of_worker_[view.workers.of_member[member]];
+        if (places.empty() || places.back().alignment != which) places.push_back({which, member});
+      }
+    }
   }
-  return places;
+
+  // All of the member's worker. If they are many, as when a sender makes up communicators, only
+  // the given one: a gap would have to be looked for in each pair of them.
+  std::span<const Place> of(std::size_t member, std::size_t communicator) const {
+    constexpr std::size_t kMostPlaces = 48;
+    const std::vector<Place>& places = of_worker_[view_.workers.of_member[member]];
+    if (places.size() <= kMostPlaces) return places;
+    const auto own = std::ranges::lower_bound(places, communicator, {}, &Place::alignment);
+    if (own == places.end() || own->alignment != communicator) return {};
+    return {own, 1};
+  }
+
+ private:
+  const View& view_;
+  std::vector<std::vector<Place>> of_worker_;
+};
+
+// Calls `see` with the members of both in each alignment that they share, until it returns true.
+template <class See>
+void for_each_shared(std::span<const Place> waiting, std::span<const Place> owing, const See& see) {
+  auto other = owing.begin();
+  for (const Place& one : waiting) {
+    while (other != owing.end() && other->alignment < one.alignment) ++other;
+    if (other == owing.end()) return;
+    if (other->alignment == one.alignment && other->member != one.member &&
+        see(one.alignment, one.member, other->member))
+      return;
+  }
 }
 
 bool entered_collective_after(const MemberTraffic& traffic, const Flow& call) {
@@ -43,23 +79,21 @@ P2pGap::Passed passed(const View& view, const Places& places, const P2pGap& gap,
     return entered_collective_after(view.job.traffic().of(gap.waiting), unanswered)
                ? P2pGap::Passed::beyond
                : P2pGap::Passed::no;
-  const auto waiting = places.find(view.workers.of_member[gap.waiting]);
-  const auto owing = places.find(view.workers.of_member[gap.owing]);
-  if (waiting == places.end() || owing == places.end()) return P2pGap::Passed::no;
   P2pGap::Passed best = P2pGap::Passed::no;
-  for (const auto& [which, waiting_member] : waiting->second) {
-    const auto shared = owing->second.find(which);
-    if (shared == owing->second.end() || shared->second == waiting_member) continue;
-    const std::uint64_t position = view.member(waiting_member).place.position;
-    const std::uint64_t owing_position = view.member(shared->second).place.position;
-    const bool went_on =
-        entered_collective_after(view.job.traffic().of(waiting_member), unanswered);
-    const bool same = which == gap.communicator;
-    if (went_on && owing_position >= position)
-      best = std::max(best, same ? P2pGap::Passed::beyond : P2pGap::Passed::elsewhere);
-    else if (same && owing_position > position)
-      best = std::max(best, P2pGap::Passed::ahead);
-  }
+  for_each_shared(places.of(gap.waiting, gap.communicator), places.of(gap.owing, gap.communicator),
+                  [&](std::size_t which, std::size_t waiting_member, std::size_t owing_member) {
+                    const std::uint64_t position = view.member(waiting_member).place.position;
+                    const std::uint64_t owing_position = view.member(owing_member).place.position;
+                    const bool went_on =
+                        entered_collective_after(view.job.traffic().of(waiting_member), unanswered);
+                    const bool same = which == gap.communicator;
+                    if (went_on && owing_position >= position)
+                      best =
+                          std::max(best, same ? P2pGap::Passed::beyond : P2pGap::Passed::elsewhere);
+                    else if (same && owing_position > position)
+                      best = std::max(best, P2pGap::Passed::ahead);
+                    return false;
+                  });
   return best;
 }
 
@@ -123,25 +157,26 @@ struct LeftOut {
 std::optional<LeftOut> left_out_before(const View& view, const Places& places, const P2pGap& gap,
                                        bool hidden) {
   if (gap.waiting == gap.owing) return std::nullopt;
-  const auto waiting = places.find(view.workers.of_member[gap.waiting]);
-  const auto owing = places.find(view.workers.of_member[gap.owing]);
-  if (waiting == places.end() || owing == places.end()) return std::nullopt;
+  const std::span waiting = places.of(gap.waiting, gap.communicator);
+  const std::span owing = places.of(gap.owing, gap.communicator);
   const Traffic& traffic = view.job.traffic();
   const Flow* called = traffic.of(gap.waiting).find(gap.called, view.member(gap.owing).init->rank);
   const Flow* answers =
       traffic.of(gap.owing).find(counterpart(gap.called), view.member(gap.waiting).init->rank);
   if (called == nullptr) return std::nullopt;
-  for (const auto& [which, waiting_member] : waiting->second) {
-    const auto shared = owing->second.find(which);
-    if (shared == owing->second.end() || shared->second == waiting_member) continue;
-    if (const auto answered = fewer_answers(view.member(waiting_member),
-                                            view.member(shared->second), *called, answers, hidden))
-      return LeftOut{*answered, P2pGap::Passed::counted};
-  }
+  std::optional<LeftOut> found;
+  for_each_shared(
+      waiting, owing, [&](std::size_t, std::size_t waiting_member, std::size_t owing_member) {
+        if (const auto answered = fewer_answers(
+                view.member(waiting_member), view.member(owing_member), *called, answers, hidden))
+          found = {*answered, P2pGap::Passed::counted};
+        return found.has_value();
+      });
+  if (found) return found;
   // Groups that the same program makes of other ranks: the same calls are made at the same places.
-  for (const auto& [which, waiting_member] : waiting->second) {
+  for (const auto& [which, waiting_member] : waiting) {
     const Member& one = view.member(waiting_member);
-    for (const auto& [others_which, owing_member] : owing->second) {
+    for (const auto& [others_which, owing_member] : owing) {
       const Member& other = view.member(owing_member);
       if (which == others_which || one.nranks != other.nranks ||
           one.place.branch != other.place.branch)
@@ -181,7 +216,7 @@ std::vector<std::size_t> comparable_by_rank(const View& view, std::size_t commun
 
 std::vector<P2pGap> p2p_gaps(const View& view) {
   std::vector<P2pGap> gaps;
-  Places places;
+  std::optional<Places> places;
   std::size_t flows = 0;
   for (const std::size_t member : view.members)
     for (const PeerCall called : kPeerCalls)
@@ -208,18 +243,18 @@ std::vector<P2pGap> p2p_gaps(const View& view) {
                      .called = called,
                      .answered = answered,
                      .calls = flow.calls};
-          if (places.empty()) places = places_of(view);
+          if (!places) places.emplace(view);
           if (hidden) {
-            const auto before = left_out_before(view, places, gap, hidden);
+            const auto before = left_out_before(view, *places, gap, hidden);
             if (!before) continue;
             gap.passed = before->passed;
             gap.answered = before->answered;
             gaps.push_back(gap);
             continue;
           }
-          gap.passed = passed(view, places, gap, flow);
+          gap.passed = passed(view, *places, gap, flow);
           if (gap.passed != P2pGap::Passed::beyond)
-            if (auto before = left_out_before(view, places, gap, hidden)) {
+            if (auto before = left_out_before(view, *places, gap, hidden)) {
               gap.passed = std::max(gap.passed, before->passed);
               gap.answered = before->answered;
             }

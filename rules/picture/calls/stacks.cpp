@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <charconv>
 #include <map>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "rules/state/flight.h"
@@ -25,8 +27,16 @@ int rank_of_file(const std::string& name) {
 class Reader {
  public:
   explicit Reader(const View& view) : view_(view) {
-    for (const Worker& worker : view.workers.all)
-      if (worker.pid != 0) workers_[worker.pid].push_back(&worker);
+    for (const Worker& worker : view.workers.all) {
+      if (worker.pid == 0) continue;
+      Candidates& same_pid = workers_[worker.pid];
+      same_pid.all.push_back(&worker);
+      const std::set<std::string> hosts{worker.host, worker.sender_host};
+      if (worker.host.empty())
+        same_pid.of_any_host.push_back(&worker);
+      else
+        for (const std::string& host : hosts) same_pid.by_host[host].push_back(&worker);
+    }
   }
 
   StandingByStack read(const TorchLine<StackTop>& stack) const {
@@ -43,8 +53,8 @@ class Reader {
     }
     if (standing.rank < 0) standing.rank = rank_of_file(file);
     if (standing.host.empty() && standing.rank >= 0)
-      for (const std::size_t index : view_.workers.of_rank(standing.rank))
-        standing.host = view_.workers.all[index].host;
+      if (const auto& workers = view_.workers.of_rank(standing.rank); !workers.empty())
+        standing.host = view_.workers.all[workers.back()].host;
     return standing;
   }
 
@@ -54,19 +64,27 @@ class Reader {
     if (standing.rank >= 0) return nullptr;
     const auto known = workers_.find(standing.pid);
     if (known == workers_.end()) return nullptr;
-    const Worker* found = nullptr;
-    for (const Worker* worker : known->second) {
-      if (!standing.host.empty() && !worker->host.empty() && worker->host != standing.host &&
-          worker->sender_host != standing.host)
-        continue;
-      if (found != nullptr) return nullptr;
-      found = worker;
-    }
-    return found;
+    const Candidates& same_pid = known->second;
+    if (standing.host.empty()) return only_one(same_pid.all, {});
+    const auto there = same_pid.by_host.find(standing.host);
+    return there == same_pid.by_host.end() ? only_one(same_pid.of_any_host, {})
+                                           : only_one(same_pid.of_any_host, there->second);
   }
 
+  static const Worker* only_one(std::span<const Worker* const> some,
+                                std::span<const Worker* const> others) {
+    if (some.size() + others.size() != 1) return nullptr;
+    return some.empty() ? others.front() : some.front();
+  }
+
+  struct Candidates {
+    std::vector<const Worker*> all;
+    std::vector<const Worker*> of_any_host;  // their host is not known
+    std::map<std::string, std::vector<const Worker*>> by_host;
+  };
+
   const View& view_;
-  std::map<std::int64_t, std::vector<const Worker*>> workers_;  // by pid
+  std::map<std::int64_t, Candidates> workers_;  // by pid
 };
 
 // Training steps that ranks print after their stacks: a rank that goes on was dumped while it ran,
@@ -79,25 +97,29 @@ class StepsBelow {
       const PartSeries* steps = view.job.parts().find(record, "step");
       if (steps == nullptr) continue;
       const LineRef& last = *steps->last().line;
-      last_[last.source].push_back({rank_in(record.name("rank")), last.line});
+      Last& of_source = last_[last.source];
+      std::uint64_t& of_rank = of_source.by_rank[rank_in(record.name("rank"))];
+      of_rank = std::max(of_rank, last.line);
+      of_source.of_any = std::max(of_source.of_any, last.line);
     }
   }
 
   bool are_there(const StandingByStack& standing) const {
     const LineRef& line = standing.stack->line;
     const auto of_source = last_.find(line.source);
-    return of_source != last_.end() &&
-           std::ranges::any_of(of_source->second, [&](const Last& last) {
-             const bool may_be_its =
-                 last.rank < 0 || standing.rank < 0 || last.rank == standing.rank;
-             return may_be_its && last.line > line.line;
-           });
+    if (of_source == last_.end()) return false;
+    if (standing.rank < 0) return of_source->second.of_any > line.line;
+    // A step without a rank may be its.
+    return std::ranges::any_of(std::array{-1, standing.rank}, [&](int rank) {
+      const auto last = of_source->second.by_rank.find(rank);
+      return last != of_source->second.by_rank.end() && last->second > line.line;
+    });
   }
 
  private:
   struct Last {
-    int rank = -1;  // -1: not known
-    std::uint64_t line = 0;
+    std::map<int, std::uint64_t> by_rank;  // -1: not known
+    std::uint64_t of_any = 0;
   };
 
   static int rank_in(std::string_view text) {
@@ -106,7 +128,7 @@ class StepsBelow {
     return rank;
   }
 
-  std::map<std::uint32_t, std::vector<Last>> last_;  // by source
+  std::map<std::uint32_t, Last> last_;  // by source; lines
 };
 
 }  // namespace
@@ -120,11 +142,9 @@ std::string StandingByStack::text() const {
   return said;
 }
 
-std::vector<StandingByStack> standings_by_stack(const View& view) {
+StandingsByStack::StandingsByStack(const View& view) {
   const Reader reader(view);
   const StepsBelow steps(view);
-  std::vector<StandingByStack> all;
-  std::map<int, std::size_t> of_rank;
   std::set<std::pair<std::string, std::int64_t>> processes;
   for (const TorchLine<StackTop>& stack : view.job.torch().stacks()) {
     StandingByStack standing = reader.read(stack);
@@ -148,9 +168,10 @@ std::vector<StandingByStack> standings_by_stack(const View& view) {
       kept = std::move(standing);
   }
   // If one rank goes on, all do, because they wait for each other. Not every rank prints its steps.
-  if (std::ranges::any_of(all, [&](const StandingByStack& one) { return steps.are_there(one); }))
-    return {};
-  return all;
+  if (std::ranges::any_of(all, [&](const StandingByStack& one) { return steps.are_there(one); })) {
+    all.clear();
+    of_rank.clear();
+  }
 }
 
 }  // namespace faultline

@@ -2,6 +2,7 @@
 // or elsewhere.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,11 @@ struct StandingByStack {
 
 // One for each process. The rank comes from the dump's header, the sender, the process, or the name
 // of the file.
-std::vector<StandingByStack> standings_by_stack(const View& view);
+struct StandingsByStack {
+  std::vector<StandingByStack> all;
+  std::map<int, std::size_t> of_rank;  // index into `all`
+
+  explicit StandingsByStack(const View& view);
+};
 
 }  // namespace faultline

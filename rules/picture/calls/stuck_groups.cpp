@@ -112,6 +112,58 @@ void find_odd(const StuckGroup& stuck, ProgressRow& row) {
       Claim::timeout_only, true};
 }
 
+// The ranks of the job, by what is looked up for each group.
+class Roster {
+ public:
+  explicit Roster(const TorchCrew& crew) : crew_(crew) {
+    for (std::size_t i = 0; i < crew.ranks().size(); ++i) {
+      const TorchRank& rank = *crew.ranks()[i];
+      by_number_[rank.rank].push_back(i);
+      for (const auto& [group, standing] : rank.standings) by_group_[group].push_back(i);
+    }
+  }
+
+  // Those that may be late in it, in the order of the crew: of a group that is not the whole job,
+  // only ranks with lines about it.
+  std::vector<const TorchRank*> may_be_late(const StuckGroup& stuck) const {
+    if (stuck.whole_job) return crew_.ranks();
+    std::set<std::size_t> some;
+    if (const auto known = by_group_.find(stuck.group); known != by_group_.end())
+      some.insert(known->second.begin(), known->second.end());
+    for (const TimedOut& wait : stuck.waits)
+      if (const auto known = by_number_.find(wait.rank); known != by_number_.end())
+        some.insert(known->second.begin(), known->second.end());
+    return listed(some);
+  }
+
+  std::vector<const TorchRank*> numbered(const std::set<int>& numbers) const {
+    std::set<std::size_t> some;
+    for (const int number : numbers)
+      if (const auto known = by_number_.find(number); known != by_number_.end())
+        some.insert(known->second.begin(), known->second.end());
+    return listed(some);
+  }
+
+ private:
+  std::vector<const TorchRank*> listed(const std::set<std::size_t>& some) const {
+    std::vector<const TorchRank*> all;
+    for (const std::size_t i : some) all.push_back(crew_.ranks()[i]);
+    return all;
+  }
+
+  const TorchCrew& crew_;
+  std::map<int, std::vector<std::size_t>> by_number_;
+  std::map<std::string, std::vector<std::size_t>> by_group_;
+};
+
+// What the rows of all groups are worked out from.
+struct Crew {
+  const View& view;
+  const TorchCrew& torch;
+  Roster roster{torch};
+  std::set<int> somewhere = waiting_somewhere(view, torch);
+};
+
 // Ranks that have not come to the call in which the others wait, by what shows it.
 struct Late {
   std::set<int> by_numbers;   // by their own counts
@@ -119,7 +171,7 @@ struct Late {
   std::set<int> just_before;  // of `at_earlier`: in the call right before it
   std::set<int> told;  // they report no timeout of their own, and were told of another rank's
   std::set<int> silent;
-  std::set<int> left;  // of `told` and `silent`: ranks whose program had ended
+  std::set<int> left;  // of `told` and `silent`, if these count: ranks whose program had ended
   std::map<int, const LineRef*> lines;
 };
 
@@ -171,16 +223,15 @@ std::set<int> came_by_calls(const View& view, const StuckGroup& stuck) {
   return came;
 }
 
-Late late_in(const View& view, const TorchCrew& crew, const std::set<int>& somewhere,
-             const StuckGroup& stuck) {
+Late late_in(const Crew& crew, const StuckGroup& stuck) {
   Late late;
-  const std::set<int> came = came_by_calls(view, stuck);
+  const std::set<int> came = stuck.whole_job ? came_by_calls(crew.view, stuck) : std::set<int>();
   const auto sequence =
       static_cast<std::int64_t>(std::min<std::uint64_t>(stuck.sequence, std::uint64_t{INT64_MAX}));
   std::map<int, const TimedOut*> wait_of;
   for (const TimedOut& wait : stuck.waits) wait_of.emplace(wait.rank, &wait);
   std::set<int> heard;
-  for (const TorchRank* rank : crew.ranks()) {
+  for (const TorchRank* rank : crew.roster.may_be_late(stuck)) {
     if (rank->rank < 0) continue;
     heard.insert(rank->rank);
     if (stuck.waiting.contains(rank->rank)) continue;
@@ -200,31 +251,40 @@ Late late_in(const View& view, const TorchCrew& crew, const std::set<int>& somew
       }
       continue;
     }
-    if (!stuck.whole_job || somewhere.contains(rank->rank) || came.contains(rank->rank)) continue;
+    if (!stuck.whole_job || crew.somewhere.contains(rank->rank) || came.contains(rank->rank))
+      continue;
     (rank->signalled ? late.told : late.silent).insert(rank->rank);
     if (rank->signalled) late.lines[rank->rank] = &*rank->signalled;
-    if (const LineRef* end = end_of_program(view, crew, *rank, stuck)) {
-      late.left.insert(rank->rank);
-      late.lines[rank->rank] = end;
-    }
   }
   if (stuck.whole_job)
-    for (const int rank : crew.world())
-      if (!heard.contains(rank) && !stuck.waiting.contains(rank) && !somewhere.contains(rank) &&
-          crew.would_be_heard(rank) && !came.contains(rank))
+    for (const int rank : crew.torch.world())
+      if (!heard.contains(rank) && !stuck.waiting.contains(rank) &&
+          !crew.somewhere.contains(rank) && crew.torch.would_be_heard(rank) && !came.contains(rank))
         late.silent.insert(rank);
   return late;
 }
 
-void find_behind(const View& view, const TorchCrew& crew, const std::set<int>& somewhere,
-                 const StuckGroup& stuck, ProgressRow& row) {
+// Of the absent ranks, those whose program had ended. If too many are absent, none is examined:
+// each has to be compared with each rank that waits.
+void find_left(const Crew& crew, const StuckGroup& stuck, const std::set<int>& absent, Late& late) {
+  constexpr std::size_t kMostAbsent = 2048;
+  if (absent.size() > kMostAbsent) return;
+  for (const TorchRank* rank : crew.roster.numbered(absent))
+    if (const LineRef* end = end_of_program(crew.view, crew.torch, *rank, stuck)) {
+      late.left.insert(rank->rank);
+      late.lines[rank->rank] = end;
+    }
+}
+
+void find_behind(const Crew& crew, const StuckGroup& stuck, ProgressRow& row) {
   if (stuck.local || stuck.point_to_point || stuck.waiting.empty()) return;
-  Late late = late_in(view, crew, somewhere, stuck);
+  Late late = late_in(crew, stuck);
   // Absence means little if only some of the logs are here.
   std::set<int> absent = late.told;
   absent.insert(late.silent.begin(), late.silent.end());
   const bool absence_counts =
       stuck.waiting.size() >= 2 && absent.size() * 2 < stuck.waiting.size() + 1;
+  if (absence_counts) find_left(crew, stuck, absent, late);
   // A rank that stops inside a call lets some peers finish it; these wait in the next call.
   const bool may_have_stopped_midway =
       absence_counts && !late.silent.empty() && late.just_before.size() == late.at_earlier.size();
@@ -248,7 +308,7 @@ void find_behind(const View& view, const TorchCrew& crew, const std::set<int>& s
             : stuck.group.empty() ? Claim::timeout_told_perhaps
                                   : Claim::timeout_told;
   } else if (!late.by_numbers.empty() &&
-             late.by_numbers.size() + stuck.waiting.size() == crew.world().size()) {
+             late.by_numbers.size() + stuck.waiting.size() == crew.torch.world().size()) {
     behind = late.by_numbers;  // these are most ranks, so the waiting ones are ahead
     row.ahead = {fmt::format("timed out in {}, which none of the {} others entered", stuck.place(),
                              behind.size()),
@@ -260,8 +320,8 @@ void find_behind(const View& view, const TorchCrew& crew, const std::set<int>& s
     came.how_far = HowFar::not_entered;
     if (late.lines.contains(rank)) came.lines = {late.lines[rank]};
   }
-  for (const TorchRank* rank : crew.ranks())
-    if (behind.contains(rank->rank) && rank->stuck) {
+  for (const TorchRank* rank : crew.roster.numbered(behind))
+    if (rank->stuck) {
       Came& came = row.members[rank->rank];
       came.aside = rank->gil ? "Python's lock is held there"
                              : "its watchdog is stuck in a call of CUDA or NCCL";
@@ -278,17 +338,16 @@ void find_behind(const View& view, const TorchCrew& crew, const std::set<int>& s
 // All ranks wait for each other, half of them in one call of a group and half in a later one: the
 // later ones finished calls that the others never finished. If the calls are adjacent, all may have
 // made the same calls, and only some finished the earlier one.
-void find_apart(const View& view, const TorchCrew& crew, const StuckGroup& stuck,
-                ProgressRow& row) {
+void find_apart(const Crew& crew, const StuckGroup& stuck, ProgressRow& row) {
   constexpr std::uint64_t kApart = 2;
-  // NCCL's own lines show better which rank called what.
-  if (std::ranges::any_of(view.members,
-                          [&](std::size_t index) { return view.member(index).calls > 0; }))
-    return;
-  const std::set<int>& all = crew.world();
   if (stuck.local || stuck.point_to_point || !stuck.whole_job) return;
-  if (crew.expected() > static_cast<int>(all.size())) return;
+  const std::set<int>& all = crew.torch.world();
+  if (crew.torch.expected() > static_cast<int>(all.size())) return;
   if (stuck.group.empty() && all.size() > 2) return;  // they may be several groups
+  // NCCL's own lines show better which rank called what.
+  if (std::ranges::any_of(crew.view.members,
+                          [&](std::size_t index) { return crew.view.member(index).calls > 0; }))
+    return;
   std::map<std::uint64_t, std::set<int>> at;
   std::map<std::uint64_t, const TimedOut*> waits;
   for (const TimedOut& wait : stuck.waits) {
@@ -303,47 +362,69 @@ void find_apart(const View& view, const TorchCrew& crew, const StuckGroup& stuck
   if (everybody != all || behind.size() != ahead.size() || later - earlier < kApart) return;
   row.odd = everybody;
   row.differs = {fmt::format("{} in {} {} and {} in {} {}{} wait for each other",
-                             crew.people(behind), waits[earlier]->operation(), earlier,
-                             in_a_sentence(crew.people(ahead)), waits[later]->operation(), later,
-                             stuck.name().empty() ? "" : " of " + stuck.name()),
+                             crew.torch.people(behind), waits[earlier]->operation(), earlier,
+                             in_a_sentence(crew.torch.people(ahead)), waits[later]->operation(),
+                             later, stuck.name().empty() ? "" : " of " + stuck.name()),
                  Claim::timeout_only, true};
 }
 
 using GroupKey = std::pair<std::string, bool>;  // its name; whether it holds Sends and Recvs
 using GroupsByKey = std::map<GroupKey, StuckGroup>;
 
-// Whether another rank timed out in the same call of the group, or in another call with the same
-// number: high numbers of two groups are hardly equal by chance.
-bool waits_in(const StuckGroup& stuck, const TimedOut& wait) {
-  constexpr std::uint64_t kHigh = 1000;
-  const auto is_same_call = [&](const TimedOut& other) {
-    return other.sequence() == wait.sequence() &&
-           (other.operation() == wait.operation() || wait.sequence() >= kHigh);
-  };
-  return std::ranges::any_of(stuck.waits, is_same_call) &&
-         std::ranges::find(stuck.waits, wait.rank, &TimedOut::rank) == stuck.waits.end();
-}
+// The groups with a name, by the calls in which their ranks wait.
+class NamedGroups {
+ public:
+  NamedGroups(GroupsByKey& by_group, bool point_to_point) {
+    for (auto& [key, stuck] : by_group) {
+      if (key.first.empty() || key.second != point_to_point) continue;
+      for (const TimedOut& wait : stuck.waits) {
+        ranks_[&stuck].insert(wait.rank);
+        std::vector<StuckGroup*>& there = by_call_[call_of(wait)];
+        if (there.empty() || there.back() != &stuck) there.push_back(&stuck);
+      }
+    }
+  }
+
+  // Adds the wait to the one group in which another rank timed out in the same call. False if there
+  // is none, or if there are several.
+  bool take(const TimedOut& wait) {
+    const auto there = by_call_.find(call_of(wait));
+    if (there == by_call_.end()) return false;
+    StuckGroup* its = nullptr;
+    for (StuckGroup* stuck : there->second) {
+      if (ranks_[stuck].contains(wait.rank)) continue;
+      if (its != nullptr) return false;
+      its = stuck;
+    }
+    if (its == nullptr) return false;
+    its->waits.push_back(wait);
+    ranks_[its].insert(wait.rank);
+    return true;
+  }
+
+ private:
+  // High numbers of two groups are hardly equal by chance, so there the operation may differ.
+  using Call = std::pair<std::uint64_t, std::string>;
+  static Call call_of(const TimedOut& wait) {
+    constexpr std::uint64_t kHigh = 1000;
+    return {wait.sequence(), wait.sequence() >= kHigh ? std::string() : wait.operation()};
+  }
+
+  std::map<Call, std::vector<StuckGroup*>> by_call_;
+  std::map<const StuckGroup*, std::set<int>> ranks_;  // that wait in it
+};
 
 // A line that names no group belongs to the group whose ranks wait in the same call, if there is
 // only one.
 void give_unnamed_their_group(GroupsByKey& by_group, bool point_to_point) {
   const auto unnamed = by_group.find({"", point_to_point});
   if (unnamed == by_group.end()) return;
-  std::erase_if(unnamed->second.waits, [&](const TimedOut& wait) {
-    StuckGroup* its = nullptr;
-    for (auto& [key, stuck] : by_group) {
-      if (key.first.empty() || key.second != point_to_point || !waits_in(stuck, wait)) continue;
-      if (its != nullptr) return false;
-      its = &stuck;
-    }
-    if (its != nullptr) its->waits.push_back(wait);
-    return its != nullptr;
-  });
+  NamedGroups named(by_group, point_to_point);
+  std::erase_if(unnamed->second.waits, [&](const TimedOut& wait) { return named.take(wait); });
   if (unnamed->second.waits.empty()) by_group.erase(unnamed);
 }
 
-ProgressRow row_of(const View& view, const TorchCrew& crew, const std::set<int>& somewhere,
-                   const StuckGroup& stuck) {
+ProgressRow row_of(const Crew& crew, const StuckGroup& stuck) {
   ProgressRow row;
   row.group = stuck.group.empty() ? std::string() : stuck.name();
   row.since = stuck.waits.front().timeout->line.time;
@@ -357,15 +438,15 @@ ProgressRow row_of(const View& view, const TorchCrew& crew, const std::set<int>&
     row.since = wait.timeout->line.time;
   }
   find_odd(stuck, row);
-  if (row.odd.empty()) find_behind(view, crew, somewhere, stuck, row);
-  if (row.odd.empty() && row.with(HowFar::not_entered).empty()) find_apart(view, crew, stuck, row);
+  if (row.odd.empty()) find_behind(crew, stuck, row);
+  if (row.odd.empty() && row.with(HowFar::not_entered).empty()) find_apart(crew, stuck, row);
   // It is missed from the time of the call on, though it may have ended later.
   if (row.is_leave)
     for (const TimedOut& wait : stuck.waits)
       if (const EventTime called = called_at(*wait.timeout);
           order_of(called, row.since, false) == Order::before)
         row.since = called;
-  const auto all = static_cast<std::size_t>(crew.expected());
+  const auto all = static_cast<std::size_t>(crew.torch.expected());
   if (all > 1 && stuck.whole_job && stuck.waiting.size() == all)
     row.all_entered = {
         fmt::format("All {} ranks entered {} and none finished it", all, stuck.place()),
@@ -406,9 +487,12 @@ std::vector<StuckGroup> stuck_groups(const TorchCrew& crew) {
   for (const bool point_to_point : {false, true})
     give_unnamed_their_group(by_group, point_to_point);
   std::vector<StuckGroup> all;
+  std::size_t described = 0;
   for (auto& [key, stuck] : by_group) {
+    // A job that makes its default group anew has a few, not one for each of its ranks.
+    constexpr std::size_t kMostDefaultGroups = 16;
     stuck.whole_job = (stuck.group.empty() && !stuck.local) || stuck.group == "0" ||
-                      stuck.description == "default_pg";
+                      (stuck.description == "default_pg" && ++described <= kMostDefaultGroups);
     find_where(stuck);
     all.push_back(std::move(stuck));
   }
@@ -431,8 +515,8 @@ const StuckGroup& first_stuck(const std::vector<StuckGroup>& all) {
 ProgressTable table_of_timeouts(const View& view, const TorchCrew& crew,
                                 const std::vector<StuckGroup>& all) {
   ProgressTable table = table_of_ranks(crew);
-  const std::set<int> somewhere = waiting_somewhere(view, crew);
-  for (const StuckGroup& stuck : all) table.rows.push_back(row_of(view, crew, somewhere, stuck));
+  const Crew ranks{.view = view, .torch = crew};
+  for (const StuckGroup& stuck : all) table.rows.push_back(row_of(ranks, stuck));
   // If several ranks are late and wait elsewhere, it is not known which one is the origin.
   table.names_circles = std::ranges::all_of(
       table.rows, [](const ProgressRow& row) { return row.with(HowFar::not_entered).size() <= 1; });
