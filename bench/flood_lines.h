@@ -15,6 +15,35 @@ inline std::string flood_stamp(int i) {
                      i % 1'000'000);
 }
 
+// Of a process with one GPU.
+struct FloodRank {
+  int host = 0;
+  int pid = 0;
+  int communicator = 0;
+  int rank = 0;
+  int ranks = 2;
+
+  std::string says(std::string_view text) const {
+    return fmt::format("node-{}:{}:{} [0] NCCL INFO {}", host, pid, pid, text);
+  }
+  std::string init() const {
+    return says(
+        fmt::format("ncclCommInitRank comm {:#x} rank {} nranks {} cudaDev 0 nvmlDev 0 busId 1b000 "
+                    "commId {:#x} "
+                    "- Init COMPLETE",
+                    pointer(), rank, ranks, 0x9000 + communicator));
+  }
+  std::string calls(std::string_view function, int op_count, int count, int peer = 0) const {
+    return says(fmt::format(
+        "{}: opCount {:x} sendbuff 0x7f01 recvbuff 0x7f02 count {} datatype 7 op 0 root {} comm "
+        "{:#x} [nranks={}] stream 0x55",
+        function, op_count, count, peer, pointer(), ranks));
+  }
+
+ private:
+  int pointer() const { return 0x100000 + communicator * 32 + rank * 16; }
+};
+
 struct FloodKind {
   std::string_view name;
   std::string (*line)(int);
@@ -68,6 +97,58 @@ inline const std::array kFloodKinds{
                     "nranks 2 cudaDev 0 nvmlDev 0 busId 1b000 commId {:#x} - Init "
                     "COMPLETE",
                     0x1000 + i * 16, 0x9000 + i);
+              }},
+    FloodKind{"callers",  // of one communicator; every other one is a call behind
+              [](int i) {
+                const int number = i / 5 * 2 + i % 5 / 3;
+                const FloodRank rank{number, 100, 0, number, 100'000};
+                return i % 5 % 3 == 0 ? rank.init() : rank.calls("AllReduce", i % 5 % 3 - 1, 8);
+              }},
+    FloodKind{"forks",  // each rank makes two calls that no other makes
+              [](int i) {
+                const FloodRank rank{i / 3, 100, 0, i / 3, 100'000};
+                return i % 3 == 0 ? rank.init() : rank.calls("AllReduce", 5, 1000 + i);
+              }},
+    FloodKind{"peers",  // communicators of the same two processes, which send and receive in each
+              [](int i) {
+                const int side = i / 4 % 2;
+                const FloodRank rank{side, 100, i / 8, side};
+                if (i % 4 == 0) return rank.init();
+                if (i % 4 == 3) return rank.calls("AllReduce", 1, 8);
+                return rank.calls(i % 4 == 1 ? "Send" : "Recv", 0, 8, 1 - side);
+              }},
+    FloodKind{
+        "pairs",  // communicators of two processes, of which one is behind; and their stacks
+        [](int i) {
+          const FloodRank ahead{i / 7, 100, i / 7, 0};
+          const FloodRank behind{i / 7, 101, i / 7, 1};
+          if (i % 7 < 2) return (i % 7 == 0 ? ahead : behind).init();
+          if (i % 7 < 5) return ahead.calls("AllReduce", i % 7 - 2, 8);
+          if (i % 7 == 5) return behind.calls("AllReduce", 0, 8);
+          return fmt::format(
+              "Process {0}: python train.py\nPython v3.10.12 (/usr/bin/python3.10)\n\nThread {0} "
+              "(idle): \"MainThread\"\n    all_reduce "
+              "(torch/distributed/distributed_c10d.py:2221)\n    main (train.py:10)\n",
+              5000 + i);
+        }},
+    FloodKind{"groups",  // each rank timed out in a group of its own, or says not in which
+              [](int i) {
+                const std::string group =
+                    i % 2 == 0 ? fmt::format("[PG ID {0} PG GUID {0}(default_pg) Rank {0}] ", i)
+                               : "";
+                return fmt::format(
+                    "[rank{0}]:[E1122 10:00:00.{1:06} ProcessGroupNCCL.cpp:607] [Rank {0}] {2}"
+                    "Watchdog caught collective operation timeout: WorkNCCL(SeqNum=5, "
+                    "OpType=ALLREDUCE, NumelIn=1, NumelOut=1, Timeout(ms)=600000) ran for 600001 "
+                    "milliseconds before timing out.",
+                    i, i % 1'000'000, group);
+              }},
+    FloodKind{"barriers",  // rank 0 waits in vain for each other rank, again and again
+              [](int i) {
+                return fmt::format(
+                    "[rank0]:[E1122 10:00:00.{:06} ProcessGroupGloo.cpp:2800] [Rank 0]: Rank {} "
+                    "failed to pass monitoredBarrier in 1000 ms",
+                    i % 1'000'000, i + 1);
               }},
     FloodKind{"ranks",
               [](int i) {

@@ -90,27 +90,25 @@ class Listening {
     for (const RemarkingProcess& process : view_.job.remarks().processes())
       for (const SaidRemark& said : process.said)
         hear_process(process.process, said.speaker.device, said.first, said.last);
-    const std::vector<AlignedPlace> places =
-        aligned_places(view_.alignments, view_.job.progress().members().size());
     for (std::size_t i = 0; i < view_.workers.all.size(); ++i)
-      told_[i].did = last_call_of(view_.workers.all[i], places);
+      told_[i].did = last_call_of(view_.workers.all[i]);
   }
 
   // The last call in the communicator in which it is furthest behind; if it is behind in none, in
   // the one that it used last.
-  std::string last_call_of(const Worker& worker, const std::vector<AlignedPlace>& places) const {
+  std::string last_call_of(const Worker& worker) const {
     const Member* chosen = nullptr;
     AlignedPlace where;
     std::uint64_t behind = 0;
     for (const std::size_t one : worker.members) {
       const Member& member = view_.member(one);
       if (member.place.position == 0) continue;
-      const std::uint64_t lacks = places[one].lacks();
+      const std::uint64_t lacks = view_.places[one].lacks();
       if (chosen != nullptr && lacks < behind) continue;
       if (chosen != nullptr && lacks == behind && !is_later(member.last_line, chosen->last_line))
         continue;
       chosen = &member;
-      where = places[one];
+      where = view_.places[one];
       behind = lacks;
     }
     if (chosen == nullptr) return {};

@@ -121,8 +121,6 @@ JobDetail detail_of(const JobState& job, const Diagnosis& diagnosis) {
 std::vector<RankView> ranks_of(const JobState& job, const Diagnosis& diagnosis) {
   Standings standings(job, diagnosis.attempt);
   const View& view = standings.view;
-  const std::vector<AlignedPlace> places =
-      aligned_places(view.alignments, job.progress().members().size());
   const std::set<std::size_t> diverged = members_that_diverged(view);
   std::vector<RankView> ranks;
   for (const Worker& worker : view.workers.all) {
@@ -134,10 +132,10 @@ std::vector<RankView> ranks_of(const JobState& job, const Diagnosis& diagnosis) 
     bool comparable = false;
     bool odd = false;
     for (std::size_t member : worker.members) {
-      const Alignment* alignment = places[member].alignment;
+      const Alignment* alignment = view.places[member].alignment;
       comparable |= alignment != nullptr && alignment->members.size() > 1;
       odd |= diverged.contains(member);
-      rank.standings.push_back(standing_of(view, member, places[member]));
+      rank.standings.push_back(standing_of(view, member, view.places[member]));
     }
     bool waited_for =
         std::ranges::find(diagnosis.ranks.behind, worker.rank) != diagnosis.ranks.behind.end();

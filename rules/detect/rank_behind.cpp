@@ -24,10 +24,6 @@ constexpr std::uint64_t kShortQueue = 5;  // calls by which ranks differ though 
 
 using WorkerSet = std::set<std::size_t>;
 
-bool is_behind(const Alignment& alignment, std::size_t member) {
-  return std::ranges::find(alignment.behind, member) != alignment.behind.end();
-}
-
 // Some ranks may finish a call with a root while the others still wait in it. Then most ranks are
 // behind those few, but have not missed the call that these went on to.
 bool are_held_up(const View& view, const Alignment& alignment) {
@@ -52,7 +48,7 @@ bool stop_is_told(const View& view, const Alignment& alignment) {
     const auto last = view.job.sources().at(member.calls_source).last_wall_us;
     return member.ending ||
            (last && member.last_line.time.wall_us &&
-            *last - *member.last_line.time.wall_us > kLongUs && is_behind(alignment, index));
+            *last - *member.last_line.time.wall_us > kLongUs && view.places[index].is_behind());
   });
 }
 
@@ -108,7 +104,7 @@ WaitFor wait_for(const View& view, const CameByTorch& torch) {
     relation.waited_for.merge(workers_behind(view, alignment));
     for (std::size_t member : alignment.members)
       if (std::size_t worker = view.workers.of_member[member];
-          !is_behind(alignment, member) && !astray.contains(worker))
+          !view.places[member].is_behind() && !astray.contains(worker))
         relation.waiting.insert(worker);
   }
   relation.in_p2p = add_p2p_waits(view, relation.waited_for, relation.waiting);
@@ -241,16 +237,17 @@ Suspicion describe_held_up(const View& view, const Alignment& alignment) {
 // A rank that stopped is late wherever its peers went on. One that is late in one communicator and
 // in step in all others may only have queued fewer calls than the peers that wait as it does.
 bool in_step_elsewhere(const View& view, std::size_t worker) {
-  std::size_t late = 0;
-  std::size_t compared = 0;
-  for (const Alignment& alignment : view.alignments) {
-    if (alignment.members.size() < 2 || alignment.furthest == 0) continue;
-    auto is_its = [&](std::size_t member) { return view.workers.of_member[member] == worker; };
-    if (std::ranges::none_of(alignment.members, is_its)) continue;
-    ++compared;
-    if (std::ranges::any_of(alignment.behind, is_its)) ++late;
+  std::map<std::size_t, bool> is_late_in;  // by communicator
+  for (const std::size_t member : view.workers.all[worker].members) {
+    const AlignedPlace& place = view.places[member];
+    if (place.alignment == nullptr || place.alignment->members.size() < 2 ||
+        place.alignment->furthest == 0)
+      continue;
+    is_late_in[place.alignment->communicator] |= place.is_behind();
   }
-  return late == 1 && compared > 1;
+  const auto late =
+      std::ranges::count(is_late_in, true, &std::pair<const std::size_t, bool>::second);
+  return late == 1 && is_late_in.size() > 1;
 }
 
 // Ranks here and there made all calls that they had queued, and all others all but a few: nobody
@@ -262,9 +259,9 @@ Suspicion describe_stall_somewhere(const View& view, const QueueReplay& replay) 
         (largest == nullptr || alignment.members.size() > largest->members.size()))
       largest = &alignment;
   const std::string& communicator = view.communicators[largest->communicator].id;
+  const WorkerSet drained(replay.drained.begin(), replay.drained.end());
   const auto first = std::ranges::find_if(largest->members, [&](std::size_t member) {
-    return std::ranges::find(replay.drained, view.workers.of_member[member]) !=
-           replay.drained.end();
+    return drained.contains(view.workers.of_member[member]);
   });
   const Member& any =
       view.member(first == largest->members.end() ? largest->members.front() : *first);
@@ -312,14 +309,16 @@ Suspicion describe_stalled_group(const View& view, const std::vector<std::size_t
 
 // Whether one of these ranks made calls on a communicator of which some ranks have no log.
 bool calls_with_unheard_peers(const View& view, const std::vector<int>& ranks) {
-  return std::ranges::any_of(view.communicators, [&](const Communicator& communicator) {
-    return communicator.members.size() < static_cast<std::size_t>(communicator.nranks) &&
-           std::ranges::any_of(
-               communicator.members,
-               [&](std::size_t member) {
-                 return view.member(member).calls > 0 &&
-                        std::ranges::find(ranks, view.worker_of(member).rank) != ranks.end();
-               });
+  const auto calls_there = [&](std::size_t member) {
+    const std::size_t which = view.communicator_of[member];
+    return which != kNoCommunicator && view.member(member).calls > 0 &&
+           view.communicators[which].members.size() <
+               static_cast<std::size_t>(view.communicators[which].nranks);
+  };
+  return std::ranges::any_of(ranks, [&](int rank) {
+    return std::ranges::any_of(view.workers.of_rank(rank), [&](std::size_t worker) {
+      return std::ranges::any_of(view.workers.all[worker].members, calls_there);
+    });
   });
 }
 

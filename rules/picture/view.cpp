@@ -102,9 +102,22 @@ std::set<std::string> hosts_in_a_stall_of(const View& view) {
   return all;
 }
 
-// If the rank still calls anything, even on another communicator, it may yet come.
-bool has_called_lately(const View& view, std::size_t index) {
-  return std::ranges::any_of(view.worker_of(index).members, [&](std::size_t m) {
+// Only an open source counts: a file that was sent once has not stopped, it has ended.
+bool stopped(const View& view, std::size_t communicator) {
+  const Moment& moment = view.moment;
+  const bool late = moment.stall_after.count() > 0 && view.moved[communicator] > Timestamp{} &&
+                    moment.now - view.moved[communicator] >= moment.stall_after;
+  return late &&
+         std::ranges::any_of(view.communicators[communicator].members, [&](std::size_t index) {
+           const Member& each = view.member(index);
+           return !each.ending && moment.waiting_sources.contains(
+                                      view.job.sources().at(each.calls_source).source.name);
+         });
+}
+
+// If a rank still calls anything, even on another communicator, it may yet come.
+bool has_called_lately(const View& view, const Worker& worker) {
+  return std::ranges::any_of(worker.members, [&](std::size_t m) {
     return view.moment.now - view.job.call_times().last(m) < view.moment.stall_after;
   });
 }
@@ -141,10 +154,15 @@ View::View(const JobState& the_job, const Catalog& the_catalog, const Moment& th
     for (const std::size_t m : communicator.members)
       last = std::max(last, job.call_times().last(m));
   }
+  for (std::size_t which = 0; which < communicators.size(); ++which)
+    stopped_.push_back(stopped(*this, which));
+  for (const Worker& worker : workers.all)
+    called_lately_.push_back(has_called_lately(*this, worker));
   if (lines_are_missing())
     for (std::size_t which = 0; which < communicators.size(); ++which)
       if (alignments[which].basis == Basis::counted)
         alignments[which] = align(job.progress(), communicators, which, false);
+  places = aligned_places(alignments, job.progress().members().size());
   for (const Alignment& alignment : alignments)
     for (const std::size_t m : alignment.behind) behind.insert(workers.of_member[m]);
   hosts_in_a_stall = hosts_in_a_stall_of(*this);
@@ -193,16 +211,7 @@ bool View::lines_are_missing() const {
   return loss > kNotable;
 }
 
-// Only an open source counts: a file that was sent once has not stopped, it has ended.
-bool View::has_stopped(std::size_t communicator) const {
-  const bool late = moment.stall_after.count() > 0 && moved[communicator] > Timestamp{} &&
-                    moment.now - moved[communicator] >= moment.stall_after;
-  return late && std::ranges::any_of(communicators[communicator].members, [&](std::size_t index) {
-           const Member& each = member(index);
-           return !each.ending &&
-                  moment.waiting_sources.contains(job.sources().at(each.calls_source).source.name);
-         });
-}
+bool View::has_stopped(std::size_t communicator) const { return stopped_[communicator]; }
 
 bool View::stands(const Alignment& alignment) const {
   return !alignment.behind.empty() &&
@@ -216,9 +225,9 @@ bool View::got_to_work() const {
 bool View::is_live(std::size_t index) const {
   const std::string& source = job.sources().at(member(index).calls_source).source.name;
   const std::size_t communicator = communicator_of[index];
-  const bool stopped = communicator != kNoCommunicator && has_stopped(communicator) &&
-                       !has_called_lately(*this, index);
-  return (moment.live_sources.contains(source) && !stopped) || is_broken_off(index);
+  const bool has_stopped = communicator != kNoCommunicator && stopped_[communicator] &&
+                           !called_lately_[workers.of_member[index]];
+  return (moment.live_sources.contains(source) && !has_stopped) || is_broken_off(index);
 }
 
 bool View::is_broken_off(std::size_t index) const {

@@ -46,6 +46,7 @@ struct View {
   std::vector<Communicator> communicators;
   std::vector<std::size_t> communicator_of;  // by member; kNoCommunicator: it could not be placed
   std::vector<Alignment> alignments;         // by communicator
+  std::vector<AlignedPlace> places;          // by member
   std::set<std::size_t> behind;              // workers that are behind in one of them
   Workers workers;
   std::set<std::string> hosts;        // on which workers run
@@ -89,6 +90,8 @@ struct View {
   Evidence evidence(const LineRef& line) const;
 
  private:
+  std::vector<bool> stopped_;                      // by communicator
+  std::vector<bool> called_lately_;                // by worker
   mutable std::unique_ptr<const TorchCrew> crew_;  // a view is one thread's
   mutable std::unique_ptr<const StandingsByStack> stacks_;
 };

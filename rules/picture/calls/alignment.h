@@ -55,6 +55,9 @@ struct AlignedPlace {
   const Alignment* alignment = nullptr;
   std::uint64_t position = 0;
 
+  bool is_behind() const {
+    return alignment != nullptr && !alignment->behind.empty() && position == alignment->slowest;
+  }
   std::uint64_t lacks() const { return alignment == nullptr ? 0 : alignment->furthest - position; }
 };
 

@@ -16,12 +16,12 @@ constexpr int kEndsEarlier = -1;
 
 // Ranks that share a sequence add little to it: only the calls that all earlier ones lack. A rank
 // that would make it longer than this shares none.
-constexpr std::size_t kMostCalls = 4096;
+std::size_t most_calls(std::size_t of_first) { return 1024 + 2 * of_first; }
 
 }  // namespace
 
 CommonSequence::CommonSequence(CallSequence first)
-    : calls_(std::move(first)), ends_{calls_.size()} {}
+    : calls_(std::move(first)), most_(most_calls(calls_.size())), ends_{calls_.size()} {}
 
 double CommonSequence::loss() const {
   return spanned_ > seen_ ? 1 - static_cast<double>(seen_) / static_cast<double>(spanned_) : 0;
@@ -91,7 +91,7 @@ bool CommonSequence::lay_along(const CallSequence& rank) {
   // Calls of this rank before the first call of all others are of no use.
   std::ranges::reverse(merged);
 
-  if (merged.size() > kMostCalls && merged.size() > calls_.size()) return false;
+  if (merged.size() > std::max(most_, calls_.size())) return false;
   if (merged.size() > calls_.size()) {
     std::size_t inserted = 0;
     for (std::size_t& here : moved) inserted = (here += inserted);

@@ -36,6 +36,7 @@ class CommonSequence {
   bool lay_along(const CallSequence& rank);
 
   CallSequence calls_;
+  std::size_t most_ = 0;  // calls
   std::vector<std::size_t> ends_;
   std::map<CallSequence, std::size_t> known_;
   std::uint64_t spanned_ = 0;

@@ -44,25 +44,48 @@ bool is_ahead(const ProgressRow& row, const std::set<int>& waiting) {
          std::ranges::none_of(missing, [&](int member) { return waiting.contains(member); });
 }
 
-// Rows that name the same ranks are one stall. A set of late ranks absorbs its subsets.
+// Rows that name the same ranks are one stall. A set of late ranks absorbs its subsets, unless
+// there are too many sets to compare each with each.
 class Stalls {
  public:
   void add(Stall::Kind kind, std::set<int> who, const ProgressRow& row, bool circular) {
-    for (Stall& known : all_)
-      if (!who.empty() && known.kind == kind && std::ranges::includes(known.who, who)) {
-        if (known.who == who) known.rows.push_back(&row);
+    if (!who.empty()) {
+      if (const auto same = by_who_.find({kind, who}); same != by_who_.end()) {
+        all_[same->second].rows.push_back(&row);
         return;
       }
-    std::erase_if(all_, [&](const Stall& known) {
-      return !known.who.empty() && known.kind == kind && std::ranges::includes(who, known.who);
-    });
+      if (all_.size() <= kMostCompared && absorbs(kind, who)) return;
+      by_who_[{kind, who}] = all_.size();
+    }
     all_.push_back({kind, std::move(who), {&row}, circular});
   }
 
   std::vector<Stall> take() { return std::move(all_); }
 
  private:
+  static constexpr std::size_t kMostCompared = 256;
+
+  // Whether a stall of more ranks is there. If not, removes those of fewer ranks.
+  bool absorbs(Stall::Kind kind, const std::set<int>& who) {
+    const auto is_like = [&](const Stall& known) {
+      return !known.who.empty() && known.kind == kind;
+    };
+    if (std::ranges::any_of(all_, [&](const Stall& known) {
+          return is_like(known) && std::ranges::includes(known.who, who);
+        }))
+      return true;
+    const std::size_t removed = std::erase_if(all_, [&](const Stall& known) {
+      return is_like(known) && std::ranges::includes(who, known.who);
+    });
+    if (removed == 0) return false;
+    by_who_.clear();
+    for (std::size_t i = 0; i < all_.size(); ++i)
+      if (!all_[i].who.empty()) by_who_[{all_[i].kind, all_[i].who}] = i;
+    return false;
+  }
+
   std::vector<Stall> all_;
+  std::map<std::pair<Stall::Kind, std::set<int>>, std::size_t> by_who_;  // index into all_
 };
 
 }  // namespace

@@ -508,8 +508,9 @@ std::optional<std::int64_t> waited_since(const StuckGroup& stuck) {
 }
 
 const StuckGroup& first_stuck(const std::vector<StuckGroup>& all) {
-  return *std::ranges::min_element(
-      all, {}, [](const StuckGroup& stuck) { return waited_since(stuck).value_or(INT64_MAX); });
+  std::vector<std::int64_t> since;
+  for (const StuckGroup& stuck : all) since.push_back(waited_since(stuck).value_or(INT64_MAX));
+  return all[static_cast<std::size_t>(std::ranges::min_element(since) - since.begin())];
 }
 
 ProgressTable table_of_timeouts(const View& view, const TorchCrew& crew,
