@@ -49,6 +49,15 @@ TEST(Stalls, AMinorityThatIsAheadIsWhoIsOddUnlessTheOthersWaitElsewhere) {
   }
 }
 
+TEST(Stalls, RowsThatNameTheSameRanksAreOneStallHoweverManyThereAre) {
+  constexpr int kMany = 1000;
+  ProgressTable table;
+  for (int i = 0; i < 2 * kMany; ++i) table.rows.push_back(row({i % kMany}, {kMany}));
+  const std::vector<Stall> stalls = stalls_of(table);
+  ASSERT_THAT(stalls, SizeIs(kMany));
+  for (const Stall& stall : stalls) EXPECT_THAT(stall.rows, SizeIs(2));
+}
+
 TEST(Stalls, OfNumberedOperationsTheFirstCounts) {
   ProgressTable table;
   table.rows = {row({2}, {}), row({1}, {})};

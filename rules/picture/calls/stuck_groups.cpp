@@ -490,7 +490,7 @@ std::vector<StuckGroup> stuck_groups(const TorchCrew& crew) {
   std::size_t described = 0;
   for (auto& [key, stuck] : by_group) {
     // A job that makes its default group anew has a few, not one for each of its ranks.
-    constexpr std::size_t kMostDefaultGroups = 16;
+    constexpr std::size_t kMostDefaultGroups = 4;
     stuck.whole_job = (stuck.group.empty() && !stuck.local) || stuck.group == "0" ||
                       (stuck.description == "default_pg" && ++described <= kMostDefaultGroups);
     find_where(stuck);

@@ -95,7 +95,7 @@ class Sorting {
         workers_(workers_by_process(view)),
         unfinished_(unfinished_processes(view)),
         warned_(warned_in(view)),
-        gave_up_(view, TorchCrew(view)) {
+        gave_up_(view, view.crew()) {
     for (const RemarkingProcess& process : view.job.remarks().processes())
       if (view.in_attempt(process.process) && !process.said.empty() && !clean(process))
         all_clean_ = false;
