@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "http/held_bodies.h"
+#include "http/spent_time.h"
 #include "http/turns.h"
 #include "service/clock.h"
 #include "service/pool.h"
@@ -25,6 +26,7 @@ struct Seat {
   boost::asio::any_io_executor threads;
   Turns* turns = nullptr;  // null: it need not wait for others
   Turns::Claim claim;
+  SpentTime* spent = nullptr;  // null: what it uses is not counted
 };
 
 // Pieces of bodies that take long, because they unpack to very much. Each keeps its thread busy, so
@@ -73,36 +75,46 @@ class Threads {
   // Bodies are unpacked and read here.
   boost::asio::any_io_executor parsing() { return parsing_.get_executor(); }
   Seat parsing(std::string_view job, std::string_view peer) {
-    return {parsing(), &parsing_turns_, {std::string(job), std::string(peer)}};
+    return {parsing(), &parsing_turns_, {std::string(job), std::string(peer)}, &spent_};
   }
   LongReads& long_reads() { return long_reads_; }
   HeldBodies& held_bodies() { return held_bodies_; }
   // One thread for health checks, which nothing else keeps busy: a server that does not answer them
   // is restarted.
   boost::asio::any_io_executor health() { return health_.get_executor(); }
-  boost::asio::any_io_executor answering() { return answering_.get_executor(); }
   // Requests about one job take turns, so that a slow job holds up only itself. `job` is empty for
   // those about no job, or about all jobs; `peer` for what the server does by itself.
   Seat answering(std::string_view job, std::string_view peer) {
-    return {answering(), &answering_turns_, {std::string(job), std::string(peer)}};
+    const bool is_slow = spent_.is_much(job, steady_now());
+    return {is_slow ? unhurried() : boost::asio::any_io_executor(answering_.get_executor()),
+            &answering_turns_,
+            {std::string(job), std::string(peer)},
+            &spent_};
   }
+  // Threads that yield to all others, for what nobody waits for.
+  boost::asio::any_io_executor unhurried() { return unhurried_.get_executor(); }
 
   void join() {
     parsing_.join();
     health_.join();
     answering_.join();
+    unhurried_.join();
   }
 
  private:
   // They wait for the disk or compute a diagnosis; of several jobs at once.
-  static constexpr std::size_t kAnswering = 32;
+  static constexpr std::size_t kAnswering = 24;
+  static constexpr std::size_t kUnhurried = 16;
   static constexpr std::size_t kParsing = LongReads::kMost + LongReads::kMostShort;
 
   LongReads long_reads_;
   HeldBodies held_bodies_;
-  Pool parsing_{kParsing};
+  // A pause to read a long body is nothing to its sender. Who only asks should not feel it.
+  Pool parsing_{kParsing, Yields::a_little};
   Pool health_{1};
   Pool answering_{kAnswering};
+  Pool unhurried_{kUnhurried, Yields::to_all};
+  SpentTime spent_;
   // Nobody may have more than half of the threads, so that others find one.
   Turns parsing_turns_{{.of_job = kParsing / 2, .of_peer = kParsing / 2}};
   Turns answering_turns_{{.of_job = 1, .of_peer = kAnswering / 2}};

@@ -1,6 +1,9 @@
 #include "service/pool.h"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <stdexcept>
 #include <system_error>
@@ -8,12 +11,26 @@
 #include "service/crash_note.h"
 
 namespace faultline {
+namespace {
 
-Pool::Pool(std::size_t threads)
+// Linux has a nice value for each thread. It can only be raised, and by anybody.
+void be_nice(Yields yields) {
+  constexpr int kALittle = 5;
+  constexpr int kToAll = 10;
+  if (yields == Yields::no) return;
+  const auto self = static_cast<id_t>(syscall(SYS_gettid));
+  const int more = yields == Yields::a_little ? kALittle : kToAll;
+  setpriority(PRIO_PROCESS, self, getpriority(PRIO_PROCESS, self) + more);
+}
+
+}  // namespace
+
+Pool::Pool(std::size_t threads, Yields yields)
     : context_(static_cast<int>(threads)), work_(context_.get_executor()) {
   try {
     for (std::size_t i = 0; i < threads; ++i)
-      threads_.emplace_back([this] {
+      threads_.emplace_back([this, yields] {
+        be_nice(yields);
         crash_note(nullptr);  // a crash of this thread is noted, too
         context_.run();
       });

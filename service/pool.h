@@ -11,12 +11,15 @@
 
 namespace faultline {
 
+// To whom threads leave the processors when there are too few.
+enum class Yields { no, a_little, to_all };
+
 class Pool {
  public:
   using executor_type = boost::asio::io_context::executor_type;
 
   // Throws std::runtime_error if there cannot be so many.
-  explicit Pool(std::size_t threads);
+  explicit Pool(std::size_t threads, Yields yields = Yields::no);
   // What has not begun does not run any more.
   ~Pool() { context_.stop(); }
   Pool(const Pool&) = delete;
