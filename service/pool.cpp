@@ -13,14 +13,12 @@
 namespace faultline {
 namespace {
 
-// Linux has a nice value for each thread. It can only be raised, and by anybody.
-void be_nice(Yields yields) {
-  constexpr int kALittle = 5;
-  constexpr int kToAll = 10;
-  if (yields == Yields::no) return;
+// Linux has a nice value for each thread. It can only be raised, and by anybody. With this much, a
+// thread gets a third of what another gets.
+void be_nice() {
+  constexpr int kNice = 5;
   const auto self = static_cast<id_t>(syscall(SYS_gettid));
-  const int more = yields == Yields::a_little ? kALittle : kToAll;
-  setpriority(PRIO_PROCESS, self, getpriority(PRIO_PROCESS, self) + more);
+  setpriority(PRIO_PROCESS, self, getpriority(PRIO_PROCESS, self) + kNice);
 }
 
 }  // namespace
@@ -30,7 +28,7 @@ Pool::Pool(std::size_t threads, Yields yields)
   try {
     for (std::size_t i = 0; i < threads; ++i)
       threads_.emplace_back([this, yields] {
-        be_nice(yields);
+        if (yields == Yields::yes) be_nice();
         crash_note(nullptr);  // a crash of this thread is noted, too
         context_.run();
       });

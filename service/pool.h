@@ -11,8 +11,8 @@
 
 namespace faultline {
 
-// To whom threads leave the processors when there are too few.
-enum class Yields { no, a_little, to_all };
+// Whether threads leave the processors to others when there are too few.
+enum class Yields { no, yes };
 
 class Pool {
  public:
