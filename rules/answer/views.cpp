@@ -1,7 +1,9 @@
 #include "model/views.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <utility>
 
 #include "rules/answer/diagnosis.h"
 #include "rules/answer/process_groups.h"
@@ -20,11 +22,27 @@ struct Standings {
   View view;
 };
 
-// By member; nullptr if it cannot be compared with others.
-std::vector<const Alignment*> alignments_by_member(const View& view) {
-  std::vector<const Alignment*> by_member(view.job.progress().members().size());
-  for (const Alignment& alignment : view.alignments)
-    for (std::size_t member : alignment.members) by_member[member] = &alignment;
+// How a member stands among those with which it can be compared.
+struct Compared {
+  const Alignment* alignment = nullptr;  // nullptr: it cannot be compared
+  std::uint64_t position = 0;
+  bool diverged = false;  // it called what fewer than the most did
+};
+
+// By member.
+std::vector<Compared> compared_members(const View& view) {
+  std::vector<Compared> by_member(view.job.progress().members().size());
+  for (const Alignment& alignment : view.alignments) {
+    for (std::size_t i = 0; i < alignment.members.size(); ++i)
+      by_member[alignment.members[i]] = {&alignment, alignment.positions[i]};
+    if (!alignment.divergence) continue;
+    std::size_t largest = 0;
+    for (const auto& [call, camp] : alignment.divergence->camps)
+      largest = std::max(largest, camp.size());
+    for (const auto& [call, camp] : alignment.divergence->camps)
+      if (camp.size() < largest)
+        for (const std::size_t member : camp) by_member[member].diverged = true;
+  }
   return by_member;
 }
 
@@ -35,12 +53,12 @@ std::string last_call_of(const View& view, const Member& member) {
       progress.signature(progress.history().call_at(member.place, member.place.position - 1)));
 }
 
-StandingView standing_of(const View& view, std::size_t index, const Alignment* alignment) {
+StandingView standing_of(const View& view, std::size_t index, const Compared& compared) {
   const Member& member = view.member(index);
   StandingView standing;
-  if (alignment != nullptr) {
+  if (const Alignment* alignment = compared.alignment) {
     standing.communicator = view.communicators[alignment->communicator].id;
-    standing.behind = alignment->furthest - alignment->position_of(index);
+    standing.behind = alignment->furthest - compared.position;
   }
   standing.rank = member.init ? member.init->rank : -1;
   standing.position = member.place.position;
@@ -51,14 +69,14 @@ StandingView standing_of(const View& view, std::size_t index, const Alignment* a
   return standing;
 }
 
-bool diverged(const Alignment& alignment, std::size_t member) {
-  if (!alignment.divergence) return false;
-  std::size_t largest = 0;
-  for (const auto& [call, camp] : alignment.divergence->camps)
-    largest = std::max(largest, camp.size());
-  for (const auto& [call, camp] : alignment.divergence->camps)
-    if (std::ranges::find(camp, member) != camp.end()) return camp.size() < largest;
-  return false;
+using GpuUuids = std::map<std::pair<std::string, std::string>, std::string>;  // by host and GPU
+
+GpuUuids uuids_of(const JobState& job) {
+  GpuUuids uuids;
+  for (const Hardware::Gpu& known : job.hardware().gpus())
+    if (!known.uuid.empty())
+      uuids.try_emplace({job.host_of(known.spoken_host, known.source), known.gpu}, known.uuid);
+  return uuids;
 }
 
 }  // namespace
@@ -85,12 +103,10 @@ JobDetail detail_of(const JobState& job, const Diagnosis& diagnosis) {
   detail.overview = overview_of(job, diagnosis);
   detail.hosts = {job.sources().hosts().begin(), job.sources().hosts().end()};
   std::set<std::pair<std::string, std::string>> listed;
-  auto uuid_of = [&](const std::string& host, const std::string& gpu) {
-    for (const Hardware::Gpu& known : job.hardware().gpus())
-      if (known.gpu == gpu && !known.uuid.empty() &&
-          job.host_of(known.spoken_host, known.source) == host)
-        return known.uuid;
-    return std::string();
+  const GpuUuids uuids = uuids_of(job);
+  const auto uuid_of = [&](const std::string& host, const std::string& gpu) {
+    const auto known = uuids.find({host, gpu});
+    return known == uuids.end() ? std::string() : known->second;
   };
   for (const Worker& worker : view.workers.all) {
     if (worker.gpu.empty() || !listed.emplace(worker.host, worker.gpu).second) continue;
@@ -125,7 +141,8 @@ JobDetail detail_of(const JobState& job, const Diagnosis& diagnosis) {
 std::vector<RankView> ranks_of(const JobState& job, const Diagnosis& diagnosis) {
   Standings standings(job, diagnosis.attempt);
   const View& view = standings.view;
-  const std::vector<const Alignment*> alignments = alignments_by_member(view);
+  const std::vector<Compared> members = compared_members(view);
+  const std::set<int> behind(diagnosis.ranks.behind.begin(), diagnosis.ranks.behind.end());
   std::vector<RankView> ranks;
   for (const Worker& worker : view.workers.all) {
     RankView& rank = ranks.emplace_back();
@@ -136,13 +153,12 @@ std::vector<RankView> ranks_of(const JobState& job, const Diagnosis& diagnosis) 
     bool comparable = false;
     bool odd = false;
     for (std::size_t member : worker.members) {
-      const Alignment* alignment = alignments[member];
-      comparable |= alignment != nullptr && alignment->members.size() > 1;
-      odd |= alignment != nullptr && diverged(*alignment, member);
-      rank.standings.push_back(standing_of(view, member, alignment));
+      const Compared& compared = members[member];
+      comparable |= compared.alignment != nullptr && compared.alignment->members.size() > 1;
+      odd |= compared.diverged;
+      rank.standings.push_back(standing_of(view, member, compared));
     }
-    bool waited_for =
-        std::ranges::find(diagnosis.ranks.behind, worker.rank) != diagnosis.ranks.behind.end();
+    const bool waited_for = behind.contains(worker.rank);
     rank.state = odd                              ? "diverged"
                  : waited_for && worker.rank >= 0 ? "behind"
                  : comparable                     ? "in_step"
