@@ -118,7 +118,7 @@ inline const std::array kFloodKinds{
                 return rank.calls(i % 4 == 1 ? "Send" : "Recv", 0, 8, 1 - side);
               }},
     FloodKind{
-        "pairs",  // communicators of two processes, of which one is behind; and their stacks
+        "behind",  // communicators of two processes, of which one is behind; and their stacks
         [](int i) {
           const FloodRank ahead{i / 7, 100, i / 7, 0};
           const FloodRank behind{i / 7, 101, i / 7, 1};
@@ -177,6 +177,110 @@ inline const std::array kFloodKinds{
                     "StartTime=2026-11-22T08:00:00 EndTime=2026-11-22T10:00:00\n   "
                     "NodeList=node-[{1},{2}-{3}]",
                     1000 + i, i / 2, 10'000'000 + i, 10'000'003 + i);
+              }},
+    FloodKind{"finished-calls",  // communicators of one process, their calls, and calls that ended
+              [](int i) {
+                const int at = i / 3;
+                if (i % 3 == 0)
+                  return fmt::format(
+                      "node-1:100:101 [0] NCCL INFO ncclCommInitRank comm {:#x} rank 0 nranks 2 "
+                      "cudaDev 0 nvmlDev 0 busId 1b000 commId {:#x} - Init COMPLETE",
+                      0x1000 + at * 16, 0x9000 + at);
+                if (i % 3 == 1)
+                  return fmt::format(
+                      "node-1:100:101 [0] NCCL INFO AllReduce: opCount {:x} sendbuff 0x7f1 "
+                      "recvbuff 0x7f2 count 1024 datatype 7 op 0 root 0 comm {:#x} [nranks=2] "
+                      "stream 0x55",
+                      at, 0x1000 + at * 16);
+                return fmt::format("node-1:100:101 [{}] NCCL INFO AllReduce: opCount {:x} DONE",
+                                   at % 4096, at);
+              }},
+    FloodKind{"repeated-timeouts",  // of ranks, and again at the end of processes
+              [](int i) {
+                const std::string front = i % 2 == 0 ? fmt::format(
+                                                           "[rank{0}]:[E1122 10:00:00.{1:06} "
+                                                           "ProcessGroupNCCL.cpp:607] [Rank {0}] ",
+                                                           i / 32, i % 1'000'000)
+                                                     : fmt::format("  what():  [Rank {}] ", i / 32);
+                return front + fmt::format(
+                                   "Watchdog caught collective operation timeout: "
+                                   "WorkNCCL(SeqNum={}, OpType=ALLREDUCE, NumelIn=1, NumelOut=1, "
+                                   "Timeout(ms)=600000) ran for 600001 milliseconds before timing "
+                                   "out.",
+                                   i);
+              }},
+    FloodKind{"settings",  // each rank has a variable of its own, and a path to the network
+              [](int i) {
+                const std::string front = fmt::format("node-{}:100:101 [0] NCCL INFO ", i / 3);
+                if (i % 3 == 0)
+                  return front + fmt::format(
+                                     "ncclCommInitRank comm {:#x} rank {} nranks 100000 cudaDev 0 "
+                                     "nvmlDev 0 busId 1b000 commId 0xabc - Init COMPLETE",
+                                     0x1000 + i * 16, i / 3);
+                if (i % 3 == 1)
+                  return front + fmt::format("NCCL_RAS_X{} set by environment to 1.", i / 3);
+                return front + fmt::format("Channel 00/0 : {}[0] -> {}[0] [send] via NET/IB/0{}",
+                                           i / 3, i / 3 + 1, i == 2 ? "/GDRDMA" : "");
+              }},
+    FloodKind{"pairs",  // of ranks that differ in their settings and in their calls
+              [](int i) {
+                const int pair = i / 6;
+                const int rank = i / 3 % 2;
+                const std::string front =
+                    fmt::format("node-{}:100:100 [0] NCCL INFO ", 2 * pair + rank);
+                if (i % 3 == 0)
+                  return front + fmt::format(
+                                     "ncclCommInitRank comm {:#x} rank {} nranks 2 cudaDev 0 "
+                                     "nvmlDev 0 busId 1b000 commId {:#x} - Init COMPLETE",
+                                     0x1000 + (2 * pair + rank) * 16, rank, 0x9000 + pair);
+                if (i % 3 == 1)
+                  return front + fmt::format("NCCL_ALGO set by environment to {}.",
+                                             rank == 0 ? "Ring" : "Tree");
+                return front + fmt::format(
+                                   "AllReduce: opCount 0 sendbuff 0x7f1 recvbuff 0x7f2 count {} "
+                                   "datatype 7 op 0 root 0 comm {:#x} [nranks=2] stream 0x55",
+                                   8 + rank, 0x1000 + (2 * pair + rank) * 16);
+              }},
+    FloodKind{"memory-errors",  // that the kernel reports, and NCCL on other hosts
+              [](int i) {
+                if (i % 2 == 0)
+                  return fmt::format(
+                      "{} node-{} kernel: NVRM: Xid (PCI:0000:1b:00): 48, pid={}, name=python3, "
+                      "DBE (double bit error) ECC Error",
+                      flood_stamp(i), i, i);
+                return fmt::format(
+                    "rnode-{}:1000:1000 [0] transport/p2p.cc:1 NCCL WARN Cuda failure 214 "
+                    "'uncorrectable ECC error encountered'",
+                    i);
+              }},
+    FloodKind{"hung-tasks",  // and storage that did not answer, and came back
+              [](int i) {
+                const std::string front =
+                    fmt::format("{} node-{} kernel: ", flood_stamp(i), i / 3000);
+                if (i % 3 == 0)
+                  return front + fmt::format("INFO: task t{}:{} blocked for more than 120 seconds.",
+                                             i, 10'000 + i);
+                return front + fmt::format("nfs: server s{} {}", i / 3,
+                                           i % 3 == 1 ? "not responding, still trying" : "OK");
+              }},
+    FloodKind{"aborts",  // of ranks that printed something
+              [](int i) {
+                if (i % 2 == 0) return fmt::format("[rank{}]: ValueError: bad value {}", i, i);
+                return fmt::format("srun: error: node-{}: tasks {}-{}: Aborted (core dumped)", i,
+                                   8 * i, 8 * i + 7);
+              }},
+    FloodKind{"bandwidths",  // that were measured beside many ports, none of which is named
+              [](int i) {
+                if (i % 2 == 0)
+                  return fmt::format(
+                      "CA 'mlx5_{}'\n\tCA type: MT4129\n\tNumber of ports: 1\n\tPort "
+                      "1:\n\t\tState: Active\n\t\tRate: 400",
+                      i);
+                return fmt::format(
+                    "node-{0}: #bytes     #iterations    BW peak[Gb/sec]    BW average[Gb/sec]   "
+                    "MsgRate[Mpps]\nnode-{0}: 65536      5000             110.42            98.77 "
+                    "    0.185580",
+                    i);
               }},
     FloodKind{"timeouts", [](int i) {
                 return fmt::format(

@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <span>
+#include <tuple>
+#include <utility>
 
 #include "model/pci_address.h"
 #include "rules/knowledge/xid_details.h"
@@ -110,11 +113,11 @@ class Gathering {
     return {};
   }
 
-  static HostGpu& gpu_of(HostView& view, const std::string& address) {
-    const auto known = std::ranges::find(view.gpus, address, &HostGpu::gpu);
-    if (known != view.gpus.end() && !address.empty()) return *known;
-    view.gpus.push_back({.gpu = address});
-    return view.gpus.back();
+  HostGpu& gpu_of(HostView& view, const std::string& address) {
+    if (address.empty()) return view.gpus.emplace_back();
+    const auto [known, is_new] = gpu_places_.try_emplace({&view, address}, view.gpus.size());
+    if (is_new) view.gpus.push_back({.gpu = address});
+    return view.gpus[known->second];
   }
 
   void add_gpus() {
@@ -151,37 +154,40 @@ class Gathering {
     }
   }
 
+  using SeriesPlaces = std::map<std::tuple<std::string, std::string, std::string>, std::size_t>;
+
   void add_counters(std::span<const PartRecord* const> records,
                     std::vector<CounterSeries>& counters) const {
+    SeriesPlaces places;
+    for (std::size_t i = 0; i < counters.size(); ++i)
+      places.try_emplace({counters[i].counter, counters[i].tool, counters[i].link}, i);
     for (const PartRecord* record : records)
       for (const PartSeries& values : record->values) {
         const std::string& spelling = job_.parts().text(values.name);
         const CounterMeaning* meaning = catalog_.counters->find(spelling);
         if (meaning == nullptr || meaning->gauge) continue;
-        add_readings(*record, spelling, *meaning, values, counters);
+        add_readings(*record, spelling, *meaning, values, places, counters);
       }
   }
 
   void add_readings(const PartRecord& record, const std::string& spelling,
-                    const CounterMeaning& meaning, const PartSeries& values,
+                    const CounterMeaning& meaning, const PartSeries& values, SeriesPlaces& places,
                     std::vector<CounterSeries>& counters) const {
     const bool is_one_of_many = meaning.name.find('#') != std::string::npos;
     const std::string& name = is_one_of_many ? spelling : meaning.name;
     const std::string link =
         record.kind == "nvlink" ? std::string(record.name("link")) : std::string();
-    auto series = std::ranges::find_if(counters, [&](const CounterSeries& known) {
-      return known.counter == name && known.tool == record.tool && known.link == link;
-    });
-    if (series == counters.end()) {
+    const auto [known, is_new] = places.try_emplace({name, record.tool, link}, counters.size());
+    if (is_new) counters.push_back({.counter = name, .tool = record.tool, .link = link});
+    CounterSeries& series = counters[known->second];
+    if (is_new) {
       const CounterWidth width = catalog_.counters->width_of(meaning, record.tool);
-      counters.push_back({.counter = name, .tool = record.tool, .link = link});
-      series = counters.end() - 1;
-      if (meaning.of != nullptr) series->cause = meaning.of->finding;
-      if (width.saturates || width.open) series->full_at = width.most;
+      if (meaning.of != nullptr) series.cause = meaning.of->finding;
+      if (width.saturates || width.open) series.full_at = width.most;
     }
     for (const PartSample& sample : values.samples)
       if (const auto value = number_in(sample.value))
-        series->readings.push_back({*value, sample.line->time.wall()});
+        series.readings.push_back({*value, sample.line->time.wall()});
   }
 
   static std::optional<std::uint64_t> number_in(std::string_view text) {
@@ -195,6 +201,7 @@ class Gathering {
   const JobState& job_;
   const Catalog& catalog_;
   HostViews views_;
+  std::map<std::pair<const HostView*, std::string>, std::size_t> gpu_places_;  // that have a name
 };
 
 }  // namespace

@@ -46,11 +46,6 @@ std::size_t state_of(std::string_view name) {
   return state == kStates.end() ? kUnknown : static_cast<std::size_t>(state - kStates.begin());
 }
 
-template <class Value>
-bool holds(const std::vector<Value>& values, const Value& value) {
-  return std::ranges::find(values, value) != values.end();
-}
-
 struct Cell {
   int rank = -1;
   std::size_t state = kUnseen;
@@ -67,10 +62,14 @@ struct HostRow {
 class Picture {
  public:
   Picture(const Diagnosis& diagnosis, const std::vector<RankView>& ranks, const Finding* first)
-      : diagnosis_(diagnosis), blamed_(first != nullptr ? first->subject : Subject{}) {
+      : diagnosis_(diagnosis) {
+    if (first != nullptr) {
+      blamed_hosts_.insert(first->subject.hosts.begin(), first->subject.hosts.end());
+      blamed_ranks_.insert(first->subject.ranks.begin(), first->subject.ranks.end());
+    }
     put_seen(ranks);
     put_unseen(ranks);
-    for (HostRow& row : rows_) row.is_blamed = holds(blamed_.hosts, row.host);
+    for (HostRow& row : rows_) row.is_blamed = blamed_hosts_.contains(row.host);
     std::ranges::stable_sort(
         rows_, {}, [](const HostRow& row) { return std::pair(!row.is_blamed, row.state); });
   }
@@ -118,7 +117,7 @@ class Picture {
     if (seen.contains(-1)) return;
     for (int rank = 0; rank < diagnosis_.ranks.expected; ++rank)
       if (!seen.contains(rank))
-        put(blamed_.hosts.size() == 1 && holds(blamed_.ranks, rank) ? blamed_.hosts.front() : "",
+        put(blamed_hosts_.size() == 1 && blamed_ranks_.contains(rank) ? *blamed_hosts_.begin() : "",
             {.rank = rank});
   }
 
@@ -150,7 +149,7 @@ class Picture {
 
   // A rank in step is only a number: a large job has thousands of them.
   std::string drawn(const Cell& cell) const {
-    const bool is_blamed = holds(blamed_.ranks, cell.rank);
+    const bool is_blamed = blamed_ranks_.contains(cell.rank);
     if (cell.state == kInStep && !is_blamed)
       return fmt::format("<span class=\"cell in_step\">{}</span>", name(cell.rank));
     const State& state = kStates[cell.state];
@@ -216,7 +215,7 @@ class Picture {
     std::size_t told = 0;
     for (const HostRow& row : rows_)
       for (const Cell& cell : row.cells) {
-        const bool is_odd = cell.state != kInStep || holds(blamed_.ranks, cell.rank);
+        const bool is_odd = cell.state != kInStep || blamed_ranks_.contains(cell.rank);
         if (cell.view == nullptr || !is_odd || told == kMostTold) continue;
         ++told;
         out += standing(cell);
@@ -251,7 +250,8 @@ class Picture {
   }
 
   const Diagnosis& diagnosis_;
-  const Subject blamed_;
+  std::set<std::string> blamed_hosts_;  // by the first cause
+  std::set<int> blamed_ranks_;
   std::vector<HostRow> rows_;
   std::map<std::string, std::size_t> row_of_;  // by host
 };

@@ -1,7 +1,9 @@
 #include "model/views.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <utility>
 
 #include "rules/answer/diagnosis.h"
 #include "rules/answer/process_groups.h"
@@ -57,6 +59,16 @@ std::set<std::size_t> members_that_diverged(const View& view) {
   return odd;
 }
 
+using GpuUuids = std::map<std::pair<std::string, std::string>, std::string>;  // by host and GPU
+
+GpuUuids uuids_of(const JobState& job) {
+  GpuUuids uuids;
+  for (const Hardware::Gpu& known : job.hardware().gpus())
+    if (!known.uuid.empty())
+      uuids.try_emplace({job.host_of(known.spoken_host, known.source), known.gpu}, known.uuid);
+  return uuids;
+}
+
 }  // namespace
 
 JobOverview overview_of(const JobState& job, const Diagnosis& diagnosis) {
@@ -81,12 +93,10 @@ JobDetail detail_of(const JobState& job, const Diagnosis& diagnosis) {
   detail.overview = overview_of(job, diagnosis);
   detail.hosts = {job.sources().hosts().begin(), job.sources().hosts().end()};
   std::set<std::pair<std::string, std::string>> listed;
-  auto uuid_of = [&](const std::string& host, const std::string& gpu) {
-    for (const Hardware::Gpu& known : job.hardware().gpus())
-      if (known.gpu == gpu && !known.uuid.empty() &&
-          job.host_of(known.spoken_host, known.source) == host)
-        return known.uuid;
-    return std::string();
+  const GpuUuids uuids = uuids_of(job);
+  const auto uuid_of = [&](const std::string& host, const std::string& gpu) {
+    const auto known = uuids.find({host, gpu});
+    return known == uuids.end() ? std::string() : known->second;
   };
   for (const Worker& worker : view.workers.all) {
     if (worker.gpu.empty() || !listed.emplace(worker.host, worker.gpu).second) continue;
@@ -122,6 +132,7 @@ std::vector<RankView> ranks_of(const JobState& job, const Diagnosis& diagnosis) 
   Standings standings(job, diagnosis.attempt);
   const View& view = standings.view;
   const std::set<std::size_t> diverged = members_that_diverged(view);
+  const std::set<int> behind(diagnosis.ranks.behind.begin(), diagnosis.ranks.behind.end());
   std::vector<RankView> ranks;
   for (const Worker& worker : view.workers.all) {
     RankView& rank = ranks.emplace_back();
@@ -137,8 +148,7 @@ std::vector<RankView> ranks_of(const JobState& job, const Diagnosis& diagnosis) 
       odd |= diverged.contains(member);
       rank.standings.push_back(standing_of(view, member, view.places[member]));
     }
-    bool waited_for =
-        std::ranges::find(diagnosis.ranks.behind, worker.rank) != diagnosis.ranks.behind.end();
+    const bool waited_for = behind.contains(worker.rank);
     rank.state = odd                              ? "diverged"
                  : waited_for && worker.rank >= 0 ? "behind"
                  : comparable                     ? "in_step"

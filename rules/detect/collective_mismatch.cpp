@@ -119,32 +119,49 @@ Evidence line_at(const View& view, const Alignment& alignment, std::size_t index
   return view.evidence(member.last_line);
 }
 
-// What other communicators of this size called at this position, and how many of them called each:
-// such communicators are groups that the same program makes of all ranks.
-std::map<std::uint32_t, std::size_t> calls_of_siblings(const View& view, const Alignment& alignment,
-                                                       std::uint64_t position) {
-  std::map<std::uint32_t, std::size_t> calls;
-  const int nranks = view.communicators[alignment.communicator].nranks;
-  for (const Alignment& other : view.alignments) {
-    if (&other == &alignment || other.basis != Basis::counted || other.divergence ||
-        other.furthest <= position || view.communicators[other.communicator].nranks != nranks)
-      continue;
-    for (const std::size_t member : other.members) {
-      const History::Place& place = view.member(member).place;
+// What communicators of one size called at a position, and how many of them called each: they are
+// groups that the same program makes of all ranks. Those whose ranks disagree tell nothing.
+class SiblingCalls {
+ public:
+  explicit SiblingCalls(const View& view) : view_(view) {
+    for (const Alignment& alignment : view.alignments)
+      if (alignment.basis == Basis::counted && !alignment.divergence)
+        of_size_[view.communicators[alignment.communicator].nranks].push_back(&alignment);
+  }
+
+  using Calls = std::map<std::uint32_t, std::size_t>;
+
+  const Calls& at(int nranks, std::uint64_t position) {
+    const auto [known, is_new] = known_.try_emplace({nranks, position});
+    if (is_new)
+      for (const Alignment* alignment : of_size_[nranks])
+        count(*alignment, position, known->second);
+    return known->second;
+  }
+
+ private:
+  void count(const Alignment& alignment, std::uint64_t position, Calls& calls) const {
+    if (alignment.furthest <= position) return;
+    for (const std::size_t member : alignment.members) {
+      const History::Place& place = view_.member(member).place;
       if (place.position <= position) continue;
-      ++calls[view.job.progress().history().call_at(place, position)];
-      break;
+      ++calls[view_.job.progress().history().call_at(place, position)];
+      return;
     }
   }
-  return calls;
-}
+
+  const View& view_;
+  std::map<int, std::vector<const Alignment*>> of_size_;
+  std::map<std::pair<int, std::uint64_t>, Calls> known_;
+};
 
 // Decides between two camps of the same size: puts the camp first that sibling communicators
 // confirm. False: they do not decide.
-bool siblings_tell(const View& view, const Alignment& alignment, std::uint64_t position,
-                   std::vector<Camp>& camps) {
+bool siblings_tell(const View& view, SiblingCalls& siblings, const Alignment& alignment,
+                   std::uint64_t position, std::vector<Camp>& camps) {
   if (alignment.basis != Basis::counted) return false;
-  const auto calls = calls_of_siblings(view, alignment, position);
+  const SiblingCalls::Calls& calls =
+      siblings.at(view.communicators[alignment.communicator].nranks, position);
   const auto votes = [&](const Camp& camp) {
     const auto known = calls.find(camp.call);
     return known == calls.end() ? std::size_t{0} : known->second;
@@ -180,7 +197,8 @@ struct Camps {
   }
 };
 
-Camps camps_of(const View& view, const Alignment& alignment, const Divergence& divergence) {
+Camps camps_of(const View& view, SiblingCalls& siblings, const Alignment& alignment,
+               const Divergence& divergence) {
   const Communicator& communicator = view.communicators[alignment.communicator];
   Camps camps;
   for (const auto& [call, members] : divergence.camps) camps.all.push_back({call, members});
@@ -201,7 +219,7 @@ Camps camps_of(const View& view, const Alignment& alignment, const Divergence& d
   const std::size_t smaller = camps.odd().members.size();
   const bool as_many = smaller == larger || (2 * smaller >= larger && smaller + unheard >= larger);
   camps.by_siblings = as_many && camps.all.size() == 2 &&
-                      siblings_tell(view, alignment, divergence.position, camps.all);
+                      siblings_tell(view, siblings, alignment, divergence.position, camps.all);
   camps.equal = as_many && !camps.by_siblings;
   return camps;
 }
@@ -297,10 +315,10 @@ Sureness sureness_of_divergence(const View& view, const Alignment& alignment, co
   return sure;
 }
 
-Suspicion describe_divergence(const View& view, const Alignment& alignment,
+Suspicion describe_divergence(const View& view, SiblingCalls& siblings, const Alignment& alignment,
                               const Divergence& divergence) {
   const Progress& progress = view.job.progress();
-  const Camps camps = camps_of(view, alignment, divergence);
+  const Camps camps = camps_of(view, siblings, alignment, divergence);
   const Reading reading = reading_of(view, alignment, divergence, camps);
   const bool left_out = reading.deed == Deed::missed || reading.deed == Deed::added;
   const Cause cause = camps.are_two() && left_out ? Cause::software_collective_skipped
@@ -331,9 +349,10 @@ Suspicion describe_divergence(const View& view, const Alignment& alignment,
 
 std::vector<Suspicion> find_collective_mismatches(const View& view) {
   std::vector<Suspicion> found;
+  SiblingCalls siblings(view);
   for (const Alignment& alignment : view.alignments)
     if (alignment.divergence)
-      found.push_back(describe_divergence(view, alignment, *alignment.divergence));
+      found.push_back(describe_divergence(view, siblings, alignment, *alignment.divergence));
   return found;
 }
 

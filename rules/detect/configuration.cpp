@@ -1,6 +1,8 @@
 #include "rules/detect/configuration.h"
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 
 #include "rules/detect/configuration/faults.h"
 
@@ -30,6 +32,15 @@ void join(const Grounds& grounds, Suspicion& into, Suspicion&& other, std::size_
       finding.evidence.push_back(std::move(line));
 }
 
+using Names = std::vector<std::string>;
+using CauseAndSubject = std::tuple<Cause, Names, std::vector<int>, Names, Names, Names>;
+
+CauseAndSubject what_it_is(const Finding& finding) {
+  const Subject& subject = finding.subject;
+  return {finding.cause, subject.hosts, subject.ranks,
+          subject.gpus,  subject.nics,  subject.communicators};
+}
+
 // Whether all ranks of a communicator made more calls than ranks queue before the first one ends.
 bool got_to_work(const View& view) {
   constexpr std::uint64_t kQueued = 16;
@@ -43,17 +54,14 @@ bool got_to_work(const View& view) {
 std::vector<Suspicion> joined(const Grounds& grounds, std::vector<Suspicion> found) {
   std::vector<Suspicion> all;
   std::vector<std::size_t> titles;
+  std::map<CauseAndSubject, std::size_t> known;
   for (Suspicion& suspicion : found) {
-    const auto same = std::ranges::find_if(all, [&](const Suspicion& known) {
-      return known.finding.cause == suspicion.finding.cause &&
-             known.finding.subject == suspicion.finding.subject;
-    });
-    if (same == all.end()) {
+    const auto [same, is_new] = known.try_emplace(what_it_is(suspicion.finding), all.size());
+    if (is_new) {
       all.push_back(std::move(suspicion));
       titles.push_back(1);
     } else {
-      join(grounds, *same, std::move(suspicion),
-           titles[static_cast<std::size_t>(same - all.begin())]);
+      join(grounds, all[same->second], std::move(suspicion), titles[same->second]);
     }
   }
   return all;

@@ -29,15 +29,36 @@ std::string machine_of(const KernelSighting& sighting) {
   return sighting.host.empty() ? fmt::format("#{}", sighting.log->source) : sighting.host;
 }
 
-// Whether a hung task only waited for storage that has come back since.
-bool was_held_up(const KernelSighting& sighting, const std::vector<KernelSighting>& all) {
-  if (sighting.signature->cause != Cause::host_cpu_hang) return false;
-  return std::ranges::any_of(all, [&](const KernelSighting& storage) {
-    return storage.log == sighting.log && storage.signature->cause == Cause::host_storage_stall &&
-           storage.recovery != nullptr && storage.first->order < sighting.first->order &&
-           sighting.last->order < storage.recovery->order;
-  });
-}
+// Storage that did not answer, and came back.
+class StorageOutages {
+ public:
+  explicit StorageOutages(const std::vector<KernelSighting>& all) {
+    for (const KernelSighting& sighting : all)
+      if (sighting.signature->cause == Cause::host_storage_stall && sighting.recovery != nullptr &&
+          sighting.first != nullptr)
+        of_log_[sighting.log].emplace_back(sighting.first->order, sighting.recovery->order);
+    for (auto& [log, outages] : of_log_) {
+      std::ranges::sort(outages);
+      for (std::size_t i = 1; i < outages.size(); ++i)
+        outages[i].second = std::max(outages[i].second, outages[i - 1].second);
+    }
+  }
+
+  // Whether a hung task only waited for it.
+  bool held_up(const KernelSighting& sighting) const {
+    if (sighting.signature->cause != Cause::host_cpu_hang) return false;
+    const auto known = of_log_.find(sighting.log);
+    if (known == of_log_.end()) return false;
+    const auto next =
+        std::ranges::lower_bound(known->second, std::pair{sighting.first->order, std::uint64_t{0}});
+    return next != known->second.begin() && sighting.last->order < std::prev(next)->second;
+  }
+
+ private:
+  // When it began, and when the last of those so far came back; by the begin.
+  using Outages = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
+  std::map<const KernelLog*, Outages> of_log_;
+};
 
 // The logs and classes for which a line gives the reason that a notice leaves open.
 class Reasons {
@@ -63,10 +84,10 @@ std::vector<KernelGroup> groups_of(const View& view, const KernelSightings& sigh
   std::map<std::string, std::size_t> known;
   std::vector<KernelGroup> groups;
   const Reasons reasons(sightings);
+  const StorageOutages outages(sightings.all);
   const EndedProcesses ended(view, sightings.all);
   for (const KernelSighting& sighting : sightings.all) {
-    if (!reasons.is_cause(sighting) || !sighting.counts() || was_held_up(sighting, sightings.all))
-      continue;
+    if (!reasons.is_cause(sighting) || !sighting.counts() || outages.held_up(sighting)) continue;
     KernelPart part = part_of(view, sightings.devices, ended, sighting);
     std::string key =
         fmt::format("{}\n{}\n{}", sighting.signature->cause, machine_of(sighting), part.key);
@@ -135,12 +156,20 @@ bool near(const KernelSighting& echo, const KernelSighting& cause) {
 }
 
 void add_echoes(const KernelSightings& sightings, std::vector<KernelGroup>& groups) {
+  std::map<std::pair<const KernelLog*, Cause>, std::vector<KernelGroup*>> by_log;
+  for (KernelGroup& group : groups)
+    for (const KernelSighting* cause : group.causes) {
+      std::vector<KernelGroup*>& there = by_log[{cause->log, cause->signature->cause}];
+      if (there.empty() || there.back() != &group) there.push_back(&group);
+    }
   for (const KernelSighting& sighting : sightings.all) {
     if (!is_echo(sighting.signature->weight) || !sighting.counts()) continue;
-    for (KernelGroup& group : groups)
-      if (std::ranges::any_of(group.causes,
+    const auto there = by_log.find({sighting.log, sighting.signature->cause});
+    if (there == by_log.end()) continue;
+    for (KernelGroup* group : there->second)
+      if (std::ranges::any_of(group->causes,
                               [&](const KernelSighting* c) { return near(sighting, *c); }))
-        group.echoes.push_back(&sighting);
+        group->echoes.push_back(&sighting);
   }
 }
 

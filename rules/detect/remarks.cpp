@@ -1,6 +1,11 @@
 #include "rules/detect/remarks.h"
 
 #include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
 
 #include "rules/detect/placed.h"
 #include "rules/detect/remarks/aftermath.h"
@@ -18,21 +23,32 @@ bool blames_an_end(const Sighting& sighting) {
   return sighting.signature->blames == Blames::peer || sighting.signature->blames == Blames::pair;
 }
 
+// By what it found: hosts of which the kernel said so; empty: of a host that is not known.
+using ToldByKernels = std::map<Cause, std::set<std::string>>;
+
+ToldByKernels told_by_kernels(const View& view) {
+  ToldByKernels told;
+  for (const XidIncident& incident : view.job.hardware().xids())
+    if (const XidMeaning* meaning = view.catalog.xid(incident.code))
+      told[meaning->cause].insert(view.job.host_of(incident.spoken_host, incident.source));
+  return told;
+}
+
 // Whether the host's kernel reported such a fault: it knows the GPU, and NCCL only notices the
 // effect.
-bool kernel_told(const View& view, const Finding& finding) {
-  return std::ranges::any_of(view.job.hardware().xids(), [&](const XidIncident& incident) {
-    const XidMeaning* meaning = view.catalog.xid(incident.code);
-    if (meaning == nullptr || meaning->cause != finding.cause) return false;
-    const std::string host = view.job.host_of(incident.spoken_host, incident.source);
-    return host.empty() ||
-           std::ranges::find(finding.subject.hosts, host) != finding.subject.hosts.end();
-  });
+bool kernel_told(const ToldByKernels& told, const Finding& finding) {
+  const auto hosts = told.find(finding.cause);
+  return hosts != told.end() &&
+         (hosts->second.contains("") ||
+          std::ranges::any_of(finding.subject.hosts, [&](const std::string& host) {
+            return hosts->second.contains(host);
+          }));
 }
 
 void leave_gpus_to_the_kernel(const View& view, std::vector<Suspicion>& found) {
+  const ToldByKernels told = told_by_kernels(view);
   for (Suspicion& suspicion : found) {
-    if (!is_of(suspicion.finding.cause, Family::gpu) || !kernel_told(view, suspicion.finding))
+    if (!is_of(suspicion.finding.cause, Family::gpu) || !kernel_told(told, suspicion.finding))
       continue;
     suspicion.finding.cause = Cause::nccl_error;
     suspicion.stops_job = true;
@@ -51,6 +67,14 @@ std::vector<Suspicion> suspect(const View& view, const std::vector<Sighting>& ca
   return found;
 }
 
+// Of two known times: whether the span that its stamp can mean ends earlier.
+bool ends_before(const EventTime& a, const EventTime& b) {
+  const auto end_of = [](const EventTime& time) {
+    return *time.wall_us + std::max<std::int64_t>(time.uncertainty_us, 1);
+  };
+  return end_of(a) < end_of(b);
+}
+
 bool is_failure(const Suspicion& suspicion) {
   return suspicion.finding.severity >= Severity::error;
 }
@@ -66,12 +90,16 @@ void soften_warnings(std::vector<Suspicion>& found) {
 }
 
 void trust_later_ones_less(std::vector<Suspicion>& found) {
-  std::vector<EventTime> times;
-  for (const Suspicion& suspicion : found)
-    if (is_failure(suspicion)) times.push_back(suspicion.since);
+  // The first of those with a zone, and of those without: no other lies before more.
+  std::array<std::optional<EventTime>, 2> first;
+  for (const Suspicion& suspicion : found) {
+    if (!is_failure(suspicion) || !suspicion.since.known()) continue;
+    std::optional<EventTime>& known = first[suspicion.since.zone_assumed ? 1 : 0];
+    if (!known || ends_before(suspicion.since, *known)) known = suspicion.since;
+  }
   for (Suspicion& suspicion : found)
-    if (is_failure(suspicion) && std::ranges::any_of(times, [&](const EventTime& time) {
-          return order_of(time, suspicion.since, false) == Order::before;
+    if (is_failure(suspicion) && std::ranges::any_of(first, [&](const auto& time) {
+          return time && order_of(*time, suspicion.since, false) == Order::before;
         }))
       suspicion.sure.add(Ground::later_failure);
 }

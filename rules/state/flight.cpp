@@ -148,8 +148,8 @@ const FlightOperation* FlightPosition::operation(std::size_t entry) const {
 }
 
 const FlightPosition* FlightDump::position(std::uint32_t group) const {
-  const auto found = std::ranges::find(positions, group, &FlightPosition::group);
-  return found == positions.end() ? nullptr : &*found;
+  const auto found = position_of.find(group);
+  return found == position_of.end() ? nullptr : &positions[found->second];
 }
 
 int FlightDump::rank() const {
@@ -262,6 +262,7 @@ void Flight::add(FlightDump& dump, const FlightRecorderGroup& group, LineRef lin
   if (groups_.size() >= kMostGroups || dump.positions.size() >= kMostGroups) return;
   FlightPosition& position = dump.positions.emplace_back();
   position.group = group_of(group);
+  dump.position_of.try_emplace(position.group, dump.positions.size() - 1);
   position.local_id = group.local_id;
   position.last_enqueued = group.last_enqueued;
   position.last_completed = group.last_completed;
@@ -269,6 +270,9 @@ void Flight::add(FlightDump& dump, const FlightRecorderGroup& group, LineRef lin
   dump.timing = dump.timing || group.last_started.value_or(-1) >= 0;
   const std::optional<int> self = add_entries(dump, position, group);
   add_operations(dump, position, group);
+  dump.names_groups |= !groups_[position.group].members.empty();
+  dump.has_first_call |=
+      position.forgotten == 0 && !position.entries.empty() && position.entries.front().record == 0;
   narrow(dump, groups_[position.group].members, self);
 }
 

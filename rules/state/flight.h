@@ -82,6 +82,9 @@ struct FlightDump {
   bool conflict = false;        // its groups have no rank in common
   FlightRecorderDump about;
   std::vector<FlightPosition> positions;
+  std::map<std::uint32_t, std::size_t> position_of;  // by group: the first of the positions
+  bool names_groups = false;                         // the members of one of its groups are known
+  bool has_first_call = false;  // a position begins with the first call of its process
   std::vector<FlightCounters> nameless;
   bool timing = false;         // starts are recorded, so scheduled means not started
   std::int64_t newest_us = 0;  // the latest time in it; 0: it has none

@@ -214,7 +214,7 @@ Progress Progress::unpack(ByteReader& in, std::size_t sources) {
   for (std::size_t left = in.count(kLeastBytesOfMember); left > 0; --left) {
     const Member& member =
         progress.members_.emplace_back(unpack_member(in, progress.history_, symbols, sources));
-    progress.current_[{member.process, member.pointer}] = progress.members_.size() - 1;
+    progress.make_current({member.process, member.pointer}, progress.members_.size() - 1);
   }
   return progress;
 }

@@ -11,6 +11,8 @@ namespace faultline {
 namespace {
 
 constexpr std::size_t kMostCopies = 16;
+// Of one process, so many communicators are asked whose call has ended: more than any job has.
+constexpr std::size_t kMostAsked = 512;
 constexpr std::size_t kLongestHost = 64;  // the longest host name on Linux
 constexpr std::uint32_t kNoSymbol = 0xffffffff;
 
@@ -53,8 +55,20 @@ std::size_t Progress::new_member(const MemberKey& key, std::uint32_t source, con
   member.nranks = nranks;
   member.launcher_rank = speaker.rank >= 0 ? speaker.rank : origin.rank;
   member.source = member.calls_source = source;
-  current_[key] = index;
+  make_current(key, index);
   return index;
+}
+
+void Progress::make_current(const MemberKey& key, std::size_t index) {
+  std::vector<std::size_t>& latest = latest_[key.process];
+  const auto [known, is_new] = current_.try_emplace(key, index);
+  if (!is_new) {
+    const auto old = std::ranges::lower_bound(latest, known->second);
+    if (old != latest.end() && *old == known->second) latest.erase(old);
+    known->second = index;
+  }
+  if (latest.size() == kMostAsked) latest.erase(latest.begin());
+  latest.push_back(index);
 }
 
 void Progress::apply(std::uint32_t source, const Source& origin, const Batch& batch,
@@ -197,10 +211,10 @@ Entered Progress::apply(std::uint32_t source, const Source& origin, const Batch&
 
 void Progress::finish_calls(const Source& origin, const Batch& batch, const CallRun& run) {
   // A DONE line names no communicator: it belongs to the process's call with that op count.
-  MemberKey key{process_of(origin, batch.speakers[run.speaker]), 0};
-  for (auto at = current_.lower_bound(key);
-       at != current_.end() && at->first.process == key.process; ++at) {
-    Member& member = members_[at->second];
+  const auto latest = latest_.find(process_of(origin, batch.speakers[run.speaker]));
+  if (latest == latest_.end()) return;
+  for (const std::size_t index : latest->second) {
+    Member& member = members_[index];
     for (const Call& call : run.calls)
       if (member.first_op_count && call.op_count >= *member.first_op_count &&
           call.op_count <= member.last_op_count)

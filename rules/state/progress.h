@@ -92,6 +92,8 @@ class Progress {
 
   using Current = std::map<MemberKey, std::size_t>;
 
+  void make_current(const MemberKey& key, std::size_t index);
+
   std::size_t new_member(const MemberKey& key, std::uint32_t source, const Source& origin,
                          const Speaker& speaker, int nranks);
   void begin(std::uint32_t source, const Source& origin, const Batch& batch, const Event& event,
@@ -103,6 +105,8 @@ class Progress {
 
   Members members_;
   Current current_;  // pointers are reused: the latest member counts
+  // Of each process, the latest current members, ascending. Lines without a communicator ask them.
+  std::map<ProcessKey, std::vector<std::size_t>> latest_;
   History history_;
   std::vector<Signature> signatures_;
   std::unordered_map<std::string, std::uint32_t> symbols_;

@@ -53,30 +53,11 @@ int rank_in_front(std::string_view text) {
   return digits > 0 && text.substr(digits).starts_with("]") ? rank : -1;
 }
 
-void add_timeout(TorchRank& rank, const WatchdogTimeout& timeout, LineRef line) {
-  // Each timeout is reported two or three times.
-  for (const TorchTimeout& known : rank.timeouts)
-    if (known.timeout.sequence == timeout.sequence && known.timeout.operation == timeout.operation)
-      return;
-  if (rank.timeouts.size() == kMostTimeouts) return;
-  rank.timeouts.push_back({timeout, std::move(line)});
-}
+bool is_labelled(const TorchRank& rank) { return !rank.guessed && rank.rank >= 0; }
 
-// "what():  [Rank 3] Watchdog caught": the end of a process repeats its watchdog's message
-// without the label; the number is then its rank in some group.
-bool repeats(const std::map<std::pair<int, std::string>, TorchRank>& ranks, std::uint32_t source,
-             const WatchdogTimeout& timeout) {
-  constexpr std::size_t kMostAsked = 4096;
-  std::size_t asked = 0;
-  for (const auto& [key, rank] : ranks) {
-    if (++asked > kMostAsked) return false;
-    if (rank.guessed || rank.rank < 0) continue;
-    for (const TorchTimeout& known : rank.timeouts)
-      if (known.line.source == source && known.timeout.sequence == timeout.sequence &&
-          known.timeout.operation == timeout.operation)
-        return true;
-  }
-  return false;
+std::tuple<std::uint32_t, std::optional<std::uint64_t>, std::string> what_repeats_say(
+    const TorchTimeout& known) {
+  return {known.line.source, known.timeout.sequence, known.timeout.operation};
 }
 
 void add_standing(TorchRank& rank, const WatchdogStatus& status, LineRef line) {
@@ -101,6 +82,22 @@ void add_standing(TorchRank& rank, const WatchdogStatus& status, LineRef line) {
 
 }  // namespace
 
+void Torch::add_timeout(TorchRank& rank, const WatchdogTimeout& timeout, LineRef line) {
+  // Each timeout is reported two or three times.
+  for (const TorchTimeout& known : rank.timeouts)
+    if (known.timeout.sequence == timeout.sequence && known.timeout.operation == timeout.operation)
+      return;
+  if (rank.timeouts.size() == kMostTimeouts) return;
+  rank.timeouts.push_back({timeout, std::move(line)});
+  if (is_labelled(rank)) labelled_timeouts_.insert(what_repeats_say(rank.timeouts.back()));
+}
+
+// "what():  [Rank 3] Watchdog caught": the end of a process repeats its watchdog's message
+// without the label; the number is then its rank in some group.
+bool Torch::repeats(std::uint32_t source, const WatchdogTimeout& timeout) const {
+  return labelled_timeouts_.contains({source, timeout.sequence, timeout.operation});
+}
+
 TorchRank* Torch::rank_at(std::uint32_t source, const Source& origin, const Speaker& speaker,
                           const TorchGroup& group) {
   int number = speaker.rank >= 0 ? speaker.rank : origin.rank;
@@ -120,7 +117,12 @@ TorchRank* Torch::rank_at(std::uint32_t source, const Source& origin, const Spea
         ranks_.emplace(key, TorchRank{.rank = number, .guessed = guessed, .source = source}).first;
   }
   TorchRank& rank = known->second;
-  rank.guessed &= guessed;
+  if (rank.guessed && !guessed) {
+    rank.guessed = false;
+    if (is_labelled(rank))
+      for (const TorchTimeout& timeout : rank.timeouts)
+        labelled_timeouts_.insert(what_repeats_say(timeout));
+  }
   if (rank.host.empty()) rank.host = short_host(speaker.host.empty() ? origin.host : speaker.host);
   return &rank;
 }
@@ -157,7 +159,7 @@ void Torch::apply(std::uint32_t source, const Source& origin, const Batch& batch
   };
   const auto at = [&](const TorchGroup& group) { return rank_at(source, origin, speaker, group); };
   if (const auto* timeout = std::get_if<WatchdogTimeout>(&event.fact)) {
-    if (speaker.rank < 0 && origin.rank < 0 && repeats(ranks_, source, *timeout)) return;
+    if (speaker.rank < 0 && origin.rank < 0 && repeats(source, *timeout)) return;
     if (TorchRank* rank = at(timeout->group)) add_timeout(*rank, *timeout, line());
   } else if (const auto* status = std::get_if<WatchdogStatus>(&event.fact)) {
     if (TorchRank* rank = at(status->group)) add_standing(*rank, *status, line());

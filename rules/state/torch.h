@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "model/batch.h"
@@ -80,10 +82,14 @@ class Torch {
 
   TorchRank* rank_at(std::uint32_t source, const Source& origin, const Speaker& speaker,
                      const TorchGroup& group);
+  void add_timeout(TorchRank& rank, const WatchdogTimeout& timeout, LineRef line);
+  bool repeats(std::uint32_t source, const WatchdogTimeout& timeout) const;
   void say(TorchRank& rank, std::string text, const PythonException* exception, LineRef line);
   void keep_stack(StackTop stack, LineRef line);
 
   std::map<Key, TorchRank> ranks_;
+  // Of the timeouts of ranks that labels name: source, sequence and operation.
+  std::set<std::tuple<std::uint32_t, std::optional<std::uint64_t>, std::string>> labelled_timeouts_;
   std::uint64_t left_out_ = 0;
   std::vector<TorchLine<ProcessExit>> exits_;
   std::vector<TorchLine<CalledCollective>> called_;

@@ -10,9 +10,10 @@ namespace faultline {
 namespace {
 
 bool share_a_host(const Finding& a, const Finding& b) {
-  const std::vector<std::string> others = machines_of(b);
+  std::vector<std::string> others = machines_of(b);
+  std::ranges::sort(others);
   return std::ranges::any_of(machines_of(a), [&](const std::string& host) {
-    return std::ranges::find(others, host) != others.end();
+    return std::ranges::binary_search(others, host);
   });
 }
 

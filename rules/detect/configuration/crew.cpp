@@ -87,15 +87,15 @@ std::vector<Crew> crews_of(const View& view) {
     for (std::size_t i = 0; i < crew.mates.size(); ++i)
       if (const std::string& host = crew.mates[i].process->host; !host.empty())
         crew.by_host[host].push_back(i);
+    for (const auto& [host, on_host] : crew.by_host)
+      crew.most_on_a_host = std::max(crew.most_on_a_host, on_host.size());
   }
   return crews;
 }
 
 bool tells_connections(const Crew& crew, const std::string& host) {
   const Mates& mates = crew.by_host.at(host);
-  const bool as_many = std::ranges::all_of(
-      crew.by_host, [&](const auto& other) { return other.second.size() <= mates.size(); });
-  return as_many && std::ranges::all_of(mates, [&](std::size_t i) {
+  return mates.size() == crew.most_on_a_host && std::ranges::all_of(mates, [&](std::size_t i) {
            return std::ranges::any_of(crew.mates[i].process->communicators,
                                       [](const CommunicatorSetup& c) { return !c.links.empty(); });
          });

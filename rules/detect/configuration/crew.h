@@ -24,6 +24,7 @@ struct Crew {
   std::vector<CrewMate> mates;
   std::map<std::string, std::vector<std::size_t>> by_host;  // only mates whose host is known
   std::size_t unheard = 0;                                  // of the communicator's ranks
+  std::size_t most_on_a_host = 0;                           // mates
   bool several_hosts() const { return by_host.size() > 1; }
 };
 

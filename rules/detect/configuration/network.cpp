@@ -195,12 +195,21 @@ Reach reach_of(const View& view, const Crew& crew, const Mates& mates, Direction
   return reach;
 }
 
-void add_staged_line(const View& view, const std::string& host, Direction direction, bool gdr,
-                     Suspicion& suspicion) {
+using ProcessesByHost = std::map<std::string_view, std::vector<const ProcessSetup*>>;
+
+ProcessesByHost processes_by_host(const Setup& setup) {
+  ProcessesByHost by_host;
+  for (const ProcessSetup& process : setup.processes()) by_host[process.host].push_back(&process);
+  return by_host;
+}
+
+void add_staged_line(const View& view, const ProcessesByHost& by_host, const std::string& host,
+                     Direction direction, bool gdr, Suspicion& suspicion) {
   const Setup& setup = view.job.setup();
-  for (const ProcessSetup& process : setup.processes()) {
-    if (process.host != host) continue;
-    for (const CommunicatorSetup& communicator : process.communicators)
+  const auto on_host = by_host.find(host);
+  if (on_host == by_host.end()) return;
+  for (const ProcessSetup* process : on_host->second)
+    for (const CommunicatorSetup& communicator : process->communicators)
       for (const Link& link : communicator.links) {
         const std::string& transport = setup.text(link.transport);
         if (link.direction != direction || link.gdr != gdr || !transport.starts_with("NET/"))
@@ -208,7 +217,6 @@ void add_staged_line(const View& view, const std::string& host, Direction direct
         add_setting_line(view, setup.line_of_link(host, transport, direction, gdr), suspicion);
         return;
       }
-  }
 }
 
 // Whether no NIC of the host can reach its GPUs, as NCCL says before it connects anything.
@@ -324,11 +332,12 @@ std::vector<Suspicion> find_gdr_disabled(const View& view, const Crew& crew) {
     finding.title = fmt::format(
         "RDMA goes through the host's memory on {}, and straight to the GPUs on its peers",
         people_of(view, crew, staged));
+    const ProcessesByHost by_host = processes_by_host(view.job.setup());
     for (const std::string& host : finding.subject.hosts)
-      add_staged_line(view, host, direction, false, suspicion);
+      add_staged_line(view, by_host, host, direction, false, suspicion);
     for (const auto& [host, mates] : crew.by_host)
-      if (std::ranges::find(finding.subject.hosts, host) == finding.subject.hosts.end()) {
-        add_staged_line(view, host, direction, true, suspicion);
+      if (!std::ranges::binary_search(finding.subject.hosts, host)) {
+        add_staged_line(view, by_host, host, direction, true, suspicion);
         break;
       }
     return {suspicion};
@@ -387,7 +396,7 @@ std::vector<Suspicion> find_differing_devices(const View& view, const Crew& crew
   for (const std::string& host : finding.subject.hosts)
     add_setting_line(view, setup.line_of_answer(host, "devices IB", lists[host]), suspicion);
   for (const auto& [host, list] : lists)
-    if (std::ranges::find(finding.subject.hosts, host) == finding.subject.hosts.end()) {
+    if (!std::ranges::binary_search(finding.subject.hosts, host)) {
       add_setting_line(view, setup.line_of_answer(host, "devices IB", list), suspicion);
       break;
     }

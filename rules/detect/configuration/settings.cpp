@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "rules/detect/configuration/faults.h"
@@ -32,22 +33,31 @@ bool tells_environment(const Setup& setup, const ProcessSetup& process) {
   });
 }
 
+bool is_about_a_communicator(std::string_view question) {
+  return question.starts_with("channels ");
+}
+
 const std::string* answer_of(const Setup& setup, const CrewMate& mate, std::string_view question) {
-  if (question.starts_with("channels "))
+  if (is_about_a_communicator(question))
     return mate.communicator == nullptr ? nullptr : setup.answer(*mate.communicator, question);
   return setup.answer(*mate.process, question);
 }
 
+struct MateAnswer {
+  std::size_t mate = 0;
+  const std::string* value = nullptr;
+};
+using MateAnswers = std::vector<MateAnswer>;  // by mate, ascending
+
 // What each mate says; mates whose answer cannot be known are left out.
-std::vector<Unit> units_of_ranks(const Setup& setup, const Crew& crew, std::string_view question,
+std::vector<Unit> units_of_ranks(const Setup& setup, const Crew& crew, const MateAnswers& answers,
                                  Absence absence) {
   std::vector<Unit> units;
   std::set<std::string> hosts_that_tell;
-  for (std::size_t i = 0; i < crew.mates.size(); ++i) {
-    const std::string* value = answer_of(setup, crew.mates[i], question);
-    if (value == nullptr || is_cut(*value)) continue;
-    units.push_back({*value, {i}});
-    hosts_that_tell.insert(crew.mates[i].process->host);
+  for (const auto& [mate, value] : answers) {
+    if (is_cut(*value)) continue;
+    units.push_back({*value, {mate}});
+    hosts_that_tell.insert(crew.mates[mate].process->host);
   }
   if (units.empty() || absence == Absence::unknown) return units;
   // One process may have lost a line; if a whole host prints other variables, this one is not set.
@@ -61,33 +71,42 @@ std::vector<Unit> units_of_ranks(const Setup& setup, const Crew& crew, std::stri
 }
 
 // Ranks of a host may differ among themselves, if they do so on all hosts.
-std::vector<Unit> units_of_hosts(const Setup& setup, const Crew& crew, std::string_view question) {
-  std::vector<Unit> units;
-  for (const auto& [host, mates] : crew.by_host) {
+std::vector<Unit> units_of_hosts(const Crew& crew, const MateAnswers& answers) {
+  struct OfHost {
     std::set<std::string> values;
-    Unit unit;
-    for (std::size_t i : mates)
-      if (const std::string* value = answer_of(setup, crew.mates[i], question);
-          value != nullptr && !is_cut(*value)) {
-        values.insert(*value);
-        unit.mates.push_back(i);
-      }
-    if (values.empty()) continue;
-    unit.said = fmt::format("{}", fmt::join(values, " and "));
-    units.push_back(std::move(unit));
+    Mates mates;
+  };
+  std::map<std::string, OfHost> by_host;
+  for (const auto& [mate, value] : answers) {
+    const std::string& host = crew.mates[mate].process->host;
+    if (host.empty() || is_cut(*value)) continue;
+    OfHost& said = by_host[host];
+    said.values.insert(*value);
+    said.mates.push_back(mate);
   }
+  std::vector<Unit> units;
+  for (auto& [host, said] : by_host)
+    units.push_back({fmt::format("{}", fmt::join(said.values, " and ")), std::move(said.mates)});
   return units;
 }
 
-std::set<std::string> questions_of(const Setup& setup, const Crew& crew) {
-  std::set<Word> words;
-  for (const CrewMate& mate : crew.mates) {
-    for (const AnswerGiven& answer : mate.process->answers) words.insert(answer.question);
-    if (mate.communicator != nullptr)
-      for (const AnswerGiven& answer : mate.communicator->answers) words.insert(answer.question);
+// What the mates answer, by question.
+using Questions = std::map<std::string_view, MateAnswers>;
+
+Questions questions_of(const Setup& setup, const Crew& crew) {
+  std::map<Word, MateAnswers> by_word;
+  for (std::size_t i = 0; i < crew.mates.size(); ++i) {
+    const CrewMate& mate = crew.mates[i];
+    for (const AnswerGiven& answer : mate.process->answers)
+      if (!is_about_a_communicator(setup.text(answer.question)))
+        by_word[answer.question].push_back({i, &setup.text(answer.value)});
+    if (mate.communicator == nullptr) continue;
+    for (const AnswerGiven& answer : mate.communicator->answers)
+      if (is_about_a_communicator(setup.text(answer.question)))
+        by_word[answer.question].push_back({i, &setup.text(answer.value)});
   }
-  std::set<std::string> questions;
-  for (Word word : words) questions.insert(setup.text(word));
+  Questions questions;
+  for (auto& [word, answers] : by_word) questions[setup.text(word)] = std::move(answers);
   return questions;
 }
 
@@ -113,7 +132,8 @@ std::string values_of(const Setup& setup, const Crew& crew, const Mates& mates,
 }
 
 Suspicion difference(const View& view, const Crew& crew, std::string_view question,
-                     const ComparedSetting& setting, const Division& division) {
+                     const MateAnswers& answers, const ComparedSetting& setting,
+                     const Division& division) {
   const Setup& setup = view.job.setup();
   bool by_absence = division.reference == kNotSet;
   bool never_started = false;
@@ -142,13 +162,13 @@ Suspicion difference(const View& view, const Crew& crew, std::string_view questi
       if (shown_values.insert(*value).second)
         add_setting_line(view, setup.line_of_answer(crew.mates[i].process->host, question, *value),
                          suspicion);
-  for (std::size_t i = 0; i < crew.mates.size() && !division.everybody; ++i) {
-    const std::string* value = answer_of(setup, crew.mates[i], question);
-    if (value == nullptr || *value != division.reference) continue;
-    add_setting_line(view, setup.line_of_answer(crew.mates[i].process->host, question, *value),
-                     suspicion);
-    break;
-  }
+  if (division.everybody) return suspicion;
+  const auto usual = std::ranges::find_if(
+      answers, [&](const MateAnswer& answer) { return *answer.value == division.reference; });
+  if (usual != answers.end())
+    add_setting_line(
+        view, setup.line_of_answer(crew.mates[usual->mate].process->host, question, *usual->value),
+        suspicion);
   return suspicion;
 }
 
@@ -167,18 +187,17 @@ bool applies(const View& view, Where where, const Crew& crew, const Mates& mates
 std::vector<Suspicion> find_differing_settings(const View& view, const Crew& crew) {
   const Setup& setup = view.job.setup();
   std::vector<Suspicion> found;
-  for (const std::string& question : questions_of(setup, crew)) {
+  for (const auto& [question, answers] : questions_of(setup, crew)) {
     const ComparedSetting* setting = view.catalog.settings.find(question);
     if (setting == nullptr || setting->between == Between::nobody) continue;
     const bool by_host = setting->between == Between::hosts;
-    const std::vector<Unit> units = by_host
-                                        ? units_of_hosts(setup, crew, question)
-                                        : units_of_ranks(setup, crew, question, setting->absent);
+    const std::vector<Unit> units = by_host ? units_of_hosts(crew, answers)
+                                            : units_of_ranks(setup, crew, answers, setting->absent);
     const Division division = divide(units, by_host ? 0 : crew.unheard);
     if (division.odd.empty() || is_about_sockets(question, units)) continue;
     // If every host has its own value, that is intended.
     if (by_host && division.everybody && units.size() > 2) continue;
-    found.push_back(difference(view, crew, question, *setting, division));
+    found.push_back(difference(view, crew, question, answers, *setting, division));
   }
   return found;
 }
@@ -186,15 +205,14 @@ std::vector<Suspicion> find_differing_settings(const View& view, const Crew& cre
 std::vector<Suspicion> find_suspicious_settings(const View& view, const Crew& crew) {
   const Setup& setup = view.job.setup();
   std::vector<Suspicion> found;
-  for (const std::string& question : questions_of(setup, crew)) {
+  for (const auto& [question, answers] : questions_of(setup, crew)) {
     for (const SuspiciousValue& suspicious : view.catalog.settings.suspicious) {
       if (!suspicious.is_about(question) || !suspicious.without.empty()) continue;
       Mates mates;
       std::string example;
-      for (std::size_t i = 0; i < crew.mates.size(); ++i) {
-        const std::string* value = answer_of(setup, crew.mates[i], question);
-        if (value == nullptr || !suspicious.matches(question, *value)) continue;
-        mates.push_back(i);
+      for (const auto& [mate, value] : answers) {
+        if (!suspicious.matches(question, *value)) continue;
+        mates.push_back(mate);
         example = *value;
       }
       if (mates.empty() || !applies(view, suspicious.where, crew, mates)) continue;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <tuple>
 
 #include "rules/detect/placed.h"
@@ -36,18 +37,25 @@ EventTime later(EventTime time, std::int64_t us) {
   return time;
 }
 
-std::uint64_t busiest(const KernelGroup& group, const MessageSignature& signature) {
-  std::uint64_t most = 0;
-  for (const KernelSighting* sighting : group.causes)
-    if (sighting->signature == &signature)
-      most += sighting->text->busiest[static_cast<std::size_t>(signature.storm.within)].most;
-  return most;
-}
+// How many of its lines came in the busiest span, of each signature of a group.
+class Storms {
+ public:
+  explicit Storms(const KernelGroup& group) {
+    for (const KernelSighting* sighting : group.causes)
+      busiest_[sighting->signature] +=
+          sighting->text->busiest[static_cast<std::size_t>(sighting->signature->storm.within)].most;
+  }
 
-bool is_enough(const KernelGroup& group, const KernelSighting& sighting) {
-  const Storm& storm = sighting.signature->storm;
-  return storm.count == 0 || busiest(group, *sighting.signature) >= storm.count;
-}
+  std::uint64_t busiest(const MessageSignature& signature) const { return busiest_.at(&signature); }
+
+  bool is_enough(const KernelSighting& sighting) const {
+    const Storm& storm = sighting.signature->storm;
+    return storm.count == 0 || busiest(*sighting.signature) >= storm.count;
+  }
+
+ private:
+  std::map<const MessageSignature*, std::uint64_t> busiest_;
+};
 
 std::string_view word_of(Span span) {
   return span == Span::minute ? "minute" : span == Span::hour ? "hour" : "day";
@@ -90,12 +98,12 @@ std::string title_of_kernel_group(const KernelPart& part, const KernelSighting& 
 }
 
 // The sighting that says most.
-const KernelSighting* spokesman(const KernelGroup& group,
+const KernelSighting* spokesman(const Storms& storms,
                                 const std::vector<const KernelSighting*>& counting) {
   const KernelSighting* best = nullptr;
   for (const KernelSighting* sighting : counting) {
     const auto weight = [&](const KernelSighting& s) {
-      return std::make_tuple(is_enough(group, s), static_cast<int>(s.signature->severity),
+      return std::make_tuple(storms.is_enough(s), static_cast<int>(s.signature->severity),
                              s.signature->confidence);
     };
     if (best == nullptr || weight(*sighting) > weight(*best)) best = sighting;
@@ -153,10 +161,10 @@ Phase phase_of(const View& view, const KernelGroup& group,
   return began_before_end ? Phase::during : phase;
 }
 
-Fate fate_of(const KernelGroup& group, const KernelSighting& first,
+Fate fate_of(const KernelGroup& group, const Storms& storms, const KernelSighting& first,
              const std::vector<const KernelSighting*>& counting,
              const std::optional<Outage>& outage) {
-  if (std::ranges::none_of(counting, [&](const KernelSighting* s) { return is_enough(group, *s); }))
+  if (std::ranges::none_of(counting, [&](const KernelSighting* s) { return storms.is_enough(*s); }))
     return Fate::too_few;
   if (outage) {
     const bool brief = !outage->lasted_us || *outage->lasted_us < kShortOutageUs;
@@ -236,11 +244,12 @@ std::optional<Suspicion> judge(const View& view, const KernelGroup& group) {
   for (const KernelSighting* sighting : group.causes)
     if (sighting->counts()) counting.push_back(sighting);
   if (counting.empty()) return std::nullopt;
-  const KernelSighting& speaker = *spokesman(group, counting);
+  const Storms storms(group);
+  const KernelSighting& speaker = *spokesman(storms, counting);
   const MessageSignature& signature = *speaker.signature;
   // Sightings that are too few to be a fault do not speak for sightings that are one.
-  if (is_enough(group, speaker))
-    std::erase_if(counting, [&](const KernelSighting* s) { return !is_enough(group, *s); });
+  if (storms.is_enough(speaker))
+    std::erase_if(counting, [&](const KernelSighting* s) { return !storms.is_enough(*s); });
   const auto outage = outage_of(counting);
 
   const KernelSaying* first = counting.front()->first;
@@ -268,7 +277,7 @@ std::optional<Suspicion> judge(const View& view, const KernelGroup& group) {
   finding.title = title_of_kernel_group(group.part, speaker);
   if (signature.storm.count > 0)
     finding.title +=
-        fmt::format(": up to {} a {}", busiest(group, signature), word_of(signature.storm.within));
+        fmt::format(": up to {} a {}", storms.busiest(signature), word_of(signature.storm.within));
   finding.subject = group.part.subject;
   finding.count = count;
   finding.last_seen = ended.wall();
@@ -286,7 +295,8 @@ std::optional<Suspicion> judge(const View& view, const KernelGroup& group) {
                                       group.part.standing != KernelPart::Standing::of_the_job);
   // What only slows a job does not stop it.
   suspicion.job_ran_with_it = signature.severity <= Severity::warning;
-  describe_fate(fate_of(group, *counting.front(), counting, outage), speaker, outage, suspicion);
+  describe_fate(fate_of(group, storms, *counting.front(), counting, outage), speaker, outage,
+                suspicion);
   place_in_time(view,
                 {.phase = phase_of(view, group, counting, *first, *last),
                  .host = speaker.host,

@@ -100,18 +100,27 @@ bool is_told_of_by(const NetworkPort& port, std::uint32_t source) {
   return !port.records.empty() && port.records.front()->source == source;
 }
 
-// The port that was measured; if none is named, the only port that the same source reports.
-const NetworkPort* port_measured(const PartFacts& facts, const Measured& measured) {
-  const std::string_view device = measured.record->name("device");
-  if (!device.empty()) return facts.ports.find_by_device(measured.host, device);
-  const NetworkPort* only = nullptr;
-  for (const std::size_t index : facts.ports.on(measured.host)) {
-    const NetworkPort& port = facts.ports.all()[index];
-    if (port.device.empty() || !is_told_of_by(port, measured.record->source)) continue;
-    if (only != nullptr) return nullptr;
-    only = &port;
+// By host and source: the only port with a device that the source reports there; nullptr: there are
+// several.
+using OnlyPorts = std::map<std::pair<std::string_view, std::uint32_t>, const NetworkPort*>;
+
+OnlyPorts only_ports(const Ports& ports) {
+  OnlyPorts only;
+  for (const NetworkPort& port : ports.all()) {
+    if (port.device.empty() || port.records.empty()) continue;
+    const auto [known, is_new] = only.try_emplace({port.host, port.records.front()->source}, &port);
+    if (!is_new) known->second = nullptr;
   }
   return only;
+}
+
+// The port that was measured; if none is named, the only port that the same source reports.
+const NetworkPort* port_measured(const PartFacts& facts, const OnlyPorts& only,
+                                 const Measured& measured) {
+  const std::string_view device = measured.record->name("device");
+  if (!device.empty()) return facts.ports.find_by_device(measured.host, device);
+  const auto known = only.find({measured.host, measured.record->source});
+  return known == only.end() ? nullptr : known->second;
 }
 
 // Large messages should be at least as fast as small ones.
@@ -131,7 +140,8 @@ void suspect_rdma_cliff(const PartFacts& facts, const Measured& measured, Suspic
 }
 
 // ib_write_bw and its kin. Latencies and small messages say nothing about the link.
-void suspect_rdma(const PartFacts& facts, const PartRecord& record, Suspicions& found) {
+void suspect_rdma(const PartFacts& facts, const OnlyPorts& only, const PartRecord& record,
+                  Suspicions& found) {
   const auto bytes = number_in(facts.view, record, "#bytes");
   const auto gbits = rdma_gbits(facts, record, "BW average");
   if (!bytes || *bytes < kSmallMessage || !gbits || *gbits <= 0) return;
@@ -139,7 +149,7 @@ void suspect_rdma(const PartFacts& facts, const PartRecord& record, Suspicions& 
                           .line = record.last.get(),
                           .host = host_of(facts, record),
                           .gbits = *gbits};
-  const NetworkPort* port = port_measured(facts, measured);
+  const NetworkPort* port = port_measured(facts, only, measured);
   if (port == nullptr) return suspect_rdma_cliff(facts, measured, found);
   const double rate = rate_of(facts, *port, facts.view.catalog.conditions.ports.rate);
   if (rate <= 0 || measured.gbits >= kFarUnder * rate)
@@ -236,9 +246,10 @@ void suspect_silence(const PartFacts& facts, const PartRecord& record, Suspicion
 
 Suspicions suspect_bandwidth(const PartFacts& facts) {
   Suspicions found;
+  const OnlyPorts only = only_ports(facts.ports);
   HostSpeeds speeds;
   for (const PartRecord& record : facts.parts().records()) {
-    if (record.tool == "perftest") suspect_rdma(facts, record, found);
+    if (record.tool == "perftest") suspect_rdma(facts, only, record, found);
     if (record.tool == "iperf3") {
       suspect_tcp(facts, record, speeds, found);
       suspect_silence(facts, record, found);

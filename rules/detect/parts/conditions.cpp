@@ -140,13 +140,22 @@ class Conditions {
       other.replace(at, std::string_view("current").size(), "max");
     else
       other.insert(0, "max");
-    for (const PartSeries& series : hit.record->values) {
-      if (normalised_field(facts_.parts().text(series.name)) != other) continue;
-      hit.max = series.last().value;
-      const auto max = whole_number(hit.max);
-      return max && number > 0 && number < hit.condition->share_of_max.value_or(1) * *max;
+    const PartSeries* most = named_in(*hit.record, other);
+    if (most == nullptr) return false;
+    hit.max = most->last().value;
+    const auto max = whole_number(hit.max);
+    return max && number > 0 && number < hit.condition->share_of_max.value_or(1) * *max;
+  }
+
+  // The first series of this name; nullptr: there is none.
+  const PartSeries* named_in(const PartRecord& record, const std::string& field) const {
+    if (std::exchange(named_record_, &record) != &record) {
+      named_.clear();
+      for (const PartSeries& series : record.values)
+        named_.try_emplace(normalised_field(facts_.parts().text(series.name)), &series);
     }
-    return false;
+    const auto known = named_.find(field);
+    return known == named_.end() ? nullptr : known->second;
   }
 
   // The growth of the samples since the job began.
@@ -254,6 +263,9 @@ class Conditions {
 
   const PartFacts& facts_;
   const ConditionsCatalog& catalog_;
+  // Of the record that was asked last: its series by their names.
+  mutable const PartRecord* named_record_ = nullptr;
+  mutable std::map<std::string, const PartSeries*> named_;
   mutable std::map<Asked, Siblings> siblings_;
   mutable std::map<std::tuple<const PartCondition*, const PartRecord*, std::string>, int> asked_;
 };

@@ -58,14 +58,15 @@ std::string key_of(const View& view, const Sighting& sighting) {
 Subject subject_of_ranks(const View& view, const SightingList& said,
                          const std::vector<int>& ranks) {
   Subject subject;
-  for (const Worker& worker : view.workers.all) {
-    if (worker.rank < 0 || std::ranges::find(ranks, worker.rank) == ranks.end()) continue;
-    Subject one;
-    one.ranks = {worker.rank};
-    if (!worker.host.empty()) one.hosts = {worker.host};
-    if (!worker.gpu.empty()) one.gpus = {gpu_name(worker.host, worker.gpu)};
-    append(subject, one);
-  }
+  for (const int rank : ranks)
+    for (const std::size_t index : view.workers.of_rank(rank)) {
+      const Worker& worker = view.workers.all[index];
+      Subject one;
+      one.ranks = {worker.rank};
+      if (!worker.host.empty()) one.hosts = {worker.host};
+      if (!worker.gpu.empty()) one.gpus = {gpu_name(worker.host, worker.gpu)};
+      append(subject, one);
+    }
   tidy(subject);
   const Sighting& first = *said.front();
   const bool fits = first.signature->blames != Blames::host || first.host.empty() ||

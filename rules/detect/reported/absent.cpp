@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
+#include <utility>
 
 #include "rules/knowledge/ground_names.h"
 #include "rules/picture/who/reported_identity.h"
@@ -39,16 +41,16 @@ void add(Absentees& absentees, Absent absent) {
   }
 }
 
-bool same_process(const ReportedProcess& a, const ReportedProcess& b) {
-  return a.pid == b.pid && a.host == b.host;
-}
-
 // NCCL 2.24 and 2.25 list missing ranks without their processes, and missing processes without
-// their ranks. If there is one of each, they are the same.
-bool is_the_only_one_without_process(const Absentees& absentees, const Absent& absent) {
-  return absent.process.pid == 0 && std::ranges::count_if(absentees, [](const auto& known) {
-                                      return known.second.process.pid == 0;
-                                    }) == 1;
+// their ranks. If there is one of each, they are the same. nullptr: there is none, or several.
+Absent* only_one_without_process(Absentees& absentees) {
+  Absent* only = nullptr;
+  for (auto& [key, absent] : absentees) {
+    if (absent.process.pid != 0) continue;
+    if (only != nullptr) return nullptr;
+    only = &absent;
+  }
+  return only;
 }
 
 Absentees absentees_in(const View& view, const JobReport& report, int world) {
@@ -64,24 +66,25 @@ Absentees absentees_in(const View& view, const JobReport& report, int world) {
                       rank.process, forming, communicator.nranks});
     }
   }
+  std::multimap<std::pair<std::int64_t, std::string>, Absent*> by_process;
+  for (auto& [key, absent] : absentees)
+    by_process.emplace(std::pair{absent.process.pid, absent.process.host}, &absent);
+  std::set<std::pair<std::int64_t, std::string>> dead;
   std::vector<const ReportedProcess*> unnamed;
   for (const ReportedProcess& process : report.processes) {
     if (!is_gone(process.state)) continue;
-    bool named = false;
-    for (auto& [key, absent] : absentees) {
-      if (!same_process(absent.process, process)) continue;
-      named = true;
-      if (process.state == "dead") absent.process.state = "dead";
-    }
-    if (!named) unnamed.push_back(&process);
+    const std::pair which{process.pid, process.host};
+    const auto [first, last] = by_process.equal_range(which);
+    if (first == last) unnamed.push_back(&process);
+    if (process.state != "dead" || !dead.insert(which).second) continue;
+    for (auto named = first; named != last; ++named) named->second->process.state = "dead";
   }
   if (unnamed.size() == 1)
-    for (auto& [key, absent] : absentees) {
-      if (!is_the_only_one_without_process(absentees, absent)) continue;
-      absent.process = *unnamed.front();
-      absent.person =
-          person_of(view, absent.person.communicator, absent.person.rank_in_communicator,
-                    absent.nranks, absent.process, world);
+    if (Absent* absent = only_one_without_process(absentees)) {
+      absent->process = *unnamed.front();
+      absent->person =
+          person_of(view, absent->person.communicator, absent->person.rank_in_communicator,
+                    absent->nranks, absent->process, world);
       return absentees;
     }
   for (const ReportedProcess* process : unnamed)

@@ -40,14 +40,17 @@ struct Ended {
   bool aborted() const { return exit().signal == 6; }
 };
 
-// Lines in which Slurm says that it ends a step: processes killed after them were killed by Slurm.
-std::vector<LineRef> ends_of_steps(const View& view, const TorchCrew& crew) {
-  std::vector<LineRef> ends;
+// By source, the first line in which Slurm says that it ends a step: processes killed after it were
+// killed by Slurm.
+std::map<std::uint32_t, std::uint64_t> ends_of_steps(const View& view, const TorchCrew& crew) {
+  std::map<std::uint32_t, std::uint64_t> ends;
   for (const TorchRank* rank : crew.ranks())
     for (const TorchSaying& saying : rank->said)
       if (const auto match = meaning_of(view, saying);
-          match && match->signature->id.starts_with("slurm."))
-        ends.push_back(saying.line);
+          match && match->signature->id.starts_with("slurm.")) {
+        const auto [first, is_new] = ends.try_emplace(saying.line.source, saying.line.line);
+        if (!is_new) first->second = std::min(first->second, saying.line.line);
+      }
   return ends;
 }
 
@@ -115,7 +118,7 @@ Ends ends_of(const View& view, const TorchCrew& crew) {
     if (line.fact.told_to) told_to_end.add(pid_of(line));
     if (!line.fact.ranks.empty() && line.fact.teller == "torchrun") in_table.add(pid_of(line));
   }
-  const std::vector<LineRef> steps_ended = ends_of_steps(view, crew);
+  const std::map<std::uint32_t, std::uint64_t> steps_ended = ends_of_steps(view, crew);
   std::optional<NamedByNccl> named_by_nccl;
   bool killed_one = false;
   for (const auto& line : view.job.torch().exits()) {
@@ -136,10 +139,9 @@ Ends ends_of(const View& view, const TorchCrew& crew) {
       add_people(view, end, named_by_nccl, all.aborted);
       continue;
     }
+    const auto step_ended = steps_ended.find(line.line.source);
     if (exit.teller == "srun" && end.killed() && !end.for_memory() &&
-        std::ranges::any_of(steps_ended, [&](const LineRef& line_of_end) {
-          return line_of_end.source == line.line.source && line_of_end.line < line.line.line;
-        }))
+        step_ended != steps_ended.end() && step_ended->second < line.line.line)
       continue;
     const bool sweep = exit.teller == "srun" && exit.signal == 9 && !ends.empty() && killed_one;
     if (sweep) continue;
@@ -328,10 +330,11 @@ bool raised_something(const TorchCrew& crew, int rank) {
 }
 
 // A watchdog that ends its process reports a hang, and its own line says so.
-bool watchdog_ended(const TorchCrew& crew, int rank) {
-  return rank >= 0 && std::ranges::any_of(crew.ranks(), [&](const TorchRank* one) {
-           return one->rank == rank && !one->guessed && one->stuck;
-         });
+std::set<int> ended_by_watchdogs(const TorchCrew& crew) {
+  std::set<int> ranks;
+  for (const TorchRank* one : crew.ranks())
+    if (one->rank >= 0 && !one->guessed && one->stuck) ranks.insert(one->rank);
+  return ranks;
 }
 
 // A rank that ended alone, and whose host closed the connections that the others complain about,
@@ -359,7 +362,8 @@ void add_ends(const View& view, const TorchCrew& crew, Exceptions exceptions,
   if (!for_memory.empty()) found.push_back(describe_ends(view, crew, for_memory));
   std::erase_if(ends, &Ended::for_memory);
   drop_who_was_swept_up(view, crew, ends);
-  std::erase_if(all.aborted, [&](const Ended& end) { return watchdog_ended(crew, end.rank); });
+  const std::set<int> by_watchdogs = ended_by_watchdogs(crew);
+  std::erase_if(all.aborted, [&](const Ended& end) { return by_watchdogs.contains(end.rank); });
   if (for_memory.empty() && ends.empty() && exceptions == Exceptions::none && !all.aborted.empty())
     found.push_back(describe_aborts(view, crew, all.aborted));
   if (!for_memory.empty() || ends.empty()) return;

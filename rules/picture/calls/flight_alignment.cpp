@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string_view>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -180,31 +181,70 @@ void add_peer_waits(const Flight& flight, const FlightPlaces& group,
 
 // With as many ranks on either side, neither is the odd one. Other groups of the same kind do the
 // same work, so they decide.
-void ask_like_groups(const Flight& flight, const std::vector<FlightPlaces>& groups,
-                     FlightComparable& comparable, FlightMismatch& mismatch) {
-  if (mismatch.camps.size() != 2 ||
-      mismatch.camps[0].ranks.size() != mismatch.camps[1].ranks.size())
-    return;
-  const FlightGroup& own = flight.groups()[mismatch.group];
-  if (own.description.empty() || own.description == "undefined") return;
-  std::size_t votes[2] = {0, 0};
-  for (const FlightPlaces& group : groups) {
-    const FlightGroup& other = flight.groups()[group.group];
-    if (group.group == mismatch.group || other.description != own.description ||
-        other.members.size() != own.members.size())
-      continue;
-    for (const FlightPlace& place : group.places)
-      for (const FlightEntry& entry : place.position->entries) {
-        if (!is_compared(entry) || entry.sequence != mismatch.sequence) continue;
-        for (std::size_t camp = 0; camp < 2; ++camp)
-          if (comparable(entry.signature) == comparable(mismatch.camps[camp].signature))
-            ++votes[camp];
-      }
+class LikeGroups {
+ public:
+  LikeGroups(const Flight& flight, const std::vector<FlightPlaces>& groups,
+             FlightComparable& comparable, const std::vector<FlightMismatch>& mismatches)
+      : flight_(flight), groups_(groups), comparable_(comparable) {
+    for (const FlightMismatch& mismatch : mismatches)
+      if (const auto kind = kind_of(mismatch.group); kind && is_undecided(mismatch))
+        said_[*kind][mismatch.sequence];
+    for (const FlightPlaces& group : groups)
+      if (const auto kind = kind_of(group.group))
+        if (const auto asked = said_.find(*kind); asked != said_.end())
+          for_each_call(group, [&](const FlightEntry& entry) {
+            if (const auto said = asked->second.find(entry.sequence); said != asked->second.end())
+              ++said->second[comparable_(entry.signature)];
+          });
   }
-  if ((votes[0] == 0) == (votes[1] == 0)) return;
-  if (votes[0] == 0) std::swap(mismatch.camps[0], mismatch.camps[1]);
-  mismatch.told_by_like_groups = true;
-}
+
+  void decide(FlightMismatch& mismatch) const {
+    const auto kind = kind_of(mismatch.group);
+    if (!kind || !is_undecided(mismatch)) return;
+    const Calls& said = said_.at(*kind).at(mismatch.sequence);
+    const auto votes = [&](const FlightMismatch::Camp& camp) {
+      const std::uint32_t call = comparable_(camp.signature);
+      std::size_t of_others = said.at(call);
+      for_each_call(groups_[mismatch.group], [&](const FlightEntry& entry) {
+        if (entry.sequence == mismatch.sequence && comparable_(entry.signature) == call)
+          --of_others;
+      });
+      return of_others;
+    };
+    const std::size_t first = votes(mismatch.camps[0]);
+    const std::size_t second = votes(mismatch.camps[1]);
+    if ((first == 0) == (second == 0)) return;
+    if (first == 0) std::swap(mismatch.camps[0], mismatch.camps[1]);
+    mismatch.told_by_like_groups = true;
+  }
+
+ private:
+  using Kind = std::pair<std::string_view, std::size_t>;  // description, number of members
+  using Calls = std::map<std::uint32_t, std::size_t>;     // how often each was made
+
+  static bool is_undecided(const FlightMismatch& mismatch) {
+    return mismatch.camps.size() == 2 &&
+           mismatch.camps[0].ranks.size() == mismatch.camps[1].ranks.size();
+  }
+
+  std::optional<Kind> kind_of(std::uint32_t group) const {
+    const FlightGroup& about = flight_.groups()[group];
+    if (about.description.empty() || about.description == "undefined") return std::nullopt;
+    return Kind{about.description, about.members.size()};
+  }
+
+  template <class Call>
+  static void for_each_call(const FlightPlaces& group, const Call& call) {
+    for (const FlightPlace& place : group.places)
+      for (const FlightEntry& entry : place.position->entries)
+        if (is_compared(entry)) call(entry);
+  }
+
+  const Flight& flight_;
+  const std::vector<FlightPlaces>& groups_;
+  FlightComparable& comparable_;
+  std::map<Kind, std::map<std::uint32_t, Calls>> said_;  // by sequence
+};
 
 }  // namespace
 
@@ -237,8 +277,8 @@ FlightAlignment align_flight(const Flight& flight) {
     if (group.point_to_point)
       add_peer_waits(flight, group, dump_of_rank, alignment.peer_waits, alignment.clashes);
   }
-  for (FlightMismatch& mismatch : alignment.mismatches)
-    ask_like_groups(flight, groups, comparable, mismatch);
+  const LikeGroups like(flight, groups, comparable, alignment.mismatches);
+  for (FlightMismatch& mismatch : alignment.mismatches) like.decide(mismatch);
   std::ranges::stable_sort(alignment.stalls, {}, &FlightStall::since_us);
   std::ranges::stable_sort(alignment.mismatches, {}, &FlightMismatch::since_us);
   find_waits(flight, dump_of_rank, alignment);

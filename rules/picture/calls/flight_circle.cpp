@@ -141,10 +141,7 @@ class Circles {
 
   // Whether the dump still has every call that its process made in the group.
   bool is_whole(const FlightDump& dump, const FlightPosition& position) const {
-    return position.forgotten == 0 && !dump.about.broken_off &&
-           std::ranges::any_of(dump.positions, [](const FlightPosition& any) {
-             return any.forgotten == 0 && !any.entries.empty() && any.entries.front().record == 0;
-           });
+    return position.forgotten == 0 && !dump.about.broken_off && dump.has_first_call;
   }
 
   // How many Sends to, or Recvs from, a peer the rank called, if known.

@@ -96,12 +96,8 @@ FlightStanding standing_without_position(const Flight& flight, int member,
   // A dump that names its groups, and not this one, shows that the rank never made a communicator
   // for it.
   const FlightDump& dump = flight.dumps()[known->second];
-  const bool names_groups =
-      std::ranges::any_of(dump.positions, [&](const FlightPosition& position) {
-        return !flight.groups()[position.group].members.empty();
-      });
-  return names_groups && !dump.about.broken_off ? FlightStanding::not_entered
-                                                : FlightStanding::unknown;
+  return dump.names_groups && !dump.about.broken_off ? FlightStanding::not_entered
+                                                     : FlightStanding::unknown;
 }
 
 std::uint32_t FlightComparable::operator()(std::uint32_t signature) {

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <set>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 
 namespace faultline {
@@ -12,10 +13,51 @@ namespace {
 
 constexpr std::size_t kMostAsked = 2;      // peers that are asked about a rank that skipped a call
 constexpr std::size_t kMostMissing = 256;  // ranks of a stall that are examined
+// Of all stalls together: later calls and peers that are looked at.
+constexpr std::size_t kMostPlaces = std::size_t{1} << 21;
 
 bool is_open(const FlightEntry& entry) {
   return entry.progress == FlightProgress::scheduled || entry.progress == FlightProgress::started;
 }
+
+// The collectives of one process in one group.
+class FlightCollectives {
+ public:
+  explicit FlightCollectives(const FlightPosition& position) {
+    for (const FlightEntry& entry : position.entries) {
+      share_their_count_ |= entry.point_to_point && !entry.own_count;
+      if (!is_collective(entry)) continue;
+      last_ = &entry;
+      record_of_[entry.sequence] = entry.record;
+      furthest_.emplace_back(entry.record, entry.sequence);
+    }
+    std::ranges::sort(furthest_);
+    for (std::size_t i = 1; i < furthest_.size(); ++i)
+      furthest_[i].second = std::max(furthest_[i].second, furthest_[i - 1].second);
+  }
+
+  // In PyTorch before 2.0, Sends and Recvs are numbered among the collectives.
+  bool share_their_count() const { return share_their_count_; }
+  const FlightEntry* last() const { return last_; }  // nullptr: there is none
+
+  std::optional<std::uint32_t> record(std::uint32_t sequence) const {
+    const auto known = record_of_.find(sequence);
+    return known == record_of_.end() ? std::nullopt : std::optional(known->second);
+  }
+
+  // Whether it made this call or a later one before the record.
+  bool came_as_far(std::uint32_t sequence, std::uint32_t record) const {
+    const auto next = std::ranges::lower_bound(furthest_, std::pair{record, std::uint32_t{0}});
+    return next != furthest_.begin() && std::prev(next)->second >= sequence;
+  }
+
+ private:
+  bool share_their_count_ = false;
+  const FlightEntry* last_ = nullptr;
+  std::unordered_map<std::uint32_t, std::uint32_t> record_of_;  // by sequence: the last one's
+  // Record, and the furthest sequence up to there; by record.
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> furthest_;
+};
 
 class Waits {
  public:
@@ -85,38 +127,19 @@ class Waits {
     alignment_.unfinished.assign(unfinished.begin(), unfinished.end());
   }
 
-  static const FlightEntry* collective(const FlightPosition& position, std::uint32_t sequence) {
-    for (auto entry = position.entries.rbegin(); entry != position.entries.rend(); ++entry)
-      if (is_collective(*entry) && entry->sequence == sequence) return &*entry;
-    return nullptr;
-  }
-
-  static const FlightEntry* last_collective(const FlightPosition& position) {
-    for (auto entry = position.entries.rbegin(); entry != position.entries.rend(); ++entry)
-      if (is_collective(*entry)) return &*entry;
-    return nullptr;
-  }
-
   // Whether this peer called `later` only after the stalled operation, or has not called it.
   bool calls_it_later(int peer, const FlightStall& stall, std::uint32_t group,
-                      std::uint32_t later) const {
+                      std::uint32_t later) {
     const FlightDump& dump = flight_.dumps()[dump_of_rank_.at(peer)];
     const FlightPosition* here = dump.position(stall.group);
     const FlightPosition* there = dump.position(group);
     if (here == nullptr || there == nullptr) return false;
-    const FlightEntry* stalled = collective(*here, stall.sequence);
-    if (stalled == nullptr) return false;
-    for (const FlightEntry& entry : there->entries)
-      if (is_collective(entry) && entry.record < stalled->record && entry.sequence >= later)
-        return false;
-    return true;
+    const auto stalled = collectives_of(*here).record(stall.sequence);
+    return stalled && !collectives_of(*there).came_as_far(later, *stalled);
   }
 
-  // In PyTorch before 2.0, Sends and Recvs are numbered among the collectives.
-  static bool counts_both(const FlightPosition& position) {
-    return std::ranges::any_of(position.entries, [](const FlightEntry& entry) {
-      return entry.point_to_point && !entry.own_count;
-    });
+  FlightCollectives& collectives_of(const FlightPosition& position) {
+    return collectives_.try_emplace(&position, position).first->second;
   }
 
   void find_omissions(const FlightStall& stall) {
@@ -128,12 +151,15 @@ class Waits {
       const auto known = dump_of_rank_.find(rank);
       if (known == dump_of_rank_.end()) continue;
       for (const FlightPosition& position : flight_.dumps()[known->second].positions) {
-        if (position.group == stall.group || counts_both(position)) continue;
-        const FlightEntry* last = last_collective(position);
+        if (++places_looked_at_ > kMostPlaces) return;
+        const FlightCollectives& made = collectives_of(position);
+        if (position.group == stall.group || made.share_their_count()) continue;
+        const FlightEntry* last = made.last();
         if (last == nullptr || last->record == 0) continue;
         std::size_t asked = 0;
         bool all = true;
         for (const int peer : flight_.groups()[position.group].members) {
+          if (++places_looked_at_ > kMostPlaces) return;
           if (peer == rank || !entered.contains(peer) || !dump_of_rank_.contains(peer)) continue;
           all = all && calls_it_later(peer, stall, position.group, last->sequence);
           if (++asked == kMostAsked || !all) break;
@@ -146,20 +172,33 @@ class Waits {
     }
   }
 
-  // A Send or Recv in which a rank waits, alone or in a batch.
+  using Direction = std::pair<int, bool>;  // peer, sends
+
+  // The Sends or Recvs of one direction in which a rank waits, alone or in a batch.
+  struct Waiting {
+    std::size_t before = 0;  // those that ended
+    std::size_t count = 0;
+  };
+
   struct Half {
-    int peer = -1;
-    bool sends = false;
-    std::optional<std::size_t> number;  // among the calls of the pair, if the ring holds them all
+    Direction direction;
+    std::size_t number = 0;  // among the calls of the pair
   };
 
   struct Halves {
     std::vector<Half> all;
-    std::map<std::pair<int, bool>, std::size_t> before;  // by peer and direction: how many ended
+    std::map<Direction, Waiting> by_direction;
+    bool numbered = false;  // the ring holds all calls, so their numbers are those of the peer
     bool alone = false;
   };
 
-  Halves halves_of(int rank) const {
+  const Halves& halves_of(int rank) {
+    const auto [known, is_new] = halves_.try_emplace(rank);
+    if (is_new) known->second = read_halves(rank);
+    return known->second;
+  }
+
+  Halves read_halves(int rank) const {
     const auto front = alignment_.fronts.find(rank);
     if (front == alignment_.fronts.end()) return {};
     const FlightDump& dump = flight_.dumps()[front->second.dump];
@@ -167,12 +206,7 @@ class Waits {
     const FlightEntry& first = entries[front->second.entry];
     if (!first.point_to_point) return {};
     const std::vector<int>& members = flight_.groups()[front->second.group].members;
-    const bool whole = std::ranges::any_of(dump.positions, [](const FlightPosition& position) {
-      return !position.entries.empty() && position.entries.front().record == 0 &&
-             position.forgotten == 0;
-    });
-    std::map<std::pair<int, bool>, std::size_t> numbers;
-    Halves halves{.alone = first.role == FlightRole::p2p};
+    Halves halves{.numbered = dump.has_first_call, .alone = first.role == FlightRole::p2p};
     for (std::size_t i = 0; i < entries.size(); ++i) {
       if (!entries[i].point_to_point) continue;
       const bool same = entries[i].role == FlightRole::batched &&
@@ -180,12 +214,14 @@ class Waits {
       if (i > front->second.entry && !same) break;
       const auto call = peer_call(flight_.signature(entries[i].signature).operation);
       if (!call || call->peer >= members.size()) continue;
-      const int peer = members[call->peer];
-      const std::size_t number = numbers[{peer, call->sends}]++;
-      if (i < front->second.entry)
-        halves.before = numbers;
-      else
-        halves.all.push_back({peer, call->sends, whole ? std::optional(number) : std::nullopt});
+      const Direction direction{members[call->peer], call->sends};
+      Waiting& waiting = halves.by_direction[direction];
+      if (i < front->second.entry) {
+        ++waiting.before;
+        continue;
+      }
+      halves.all.push_back({direction, waiting.before + waiting.count});
+      ++waiting.count;
     }
     return halves;
   }
@@ -195,32 +231,47 @@ class Waits {
     int rank = -1;
     bool by_half = false;
   };
-  std::optional<Next> next_of(int rank) const {
-    const Halves mine = halves_of(rank);
+  std::optional<Next> next_of(int rank) {
+    const Halves& mine = halves_of(rank);
     for (const Half& half : mine.all) {
-      if (!dump_of_rank_.contains(half.peer)) return std::nullopt;
-      const Halves theirs = halves_of(half.peer);
-      const bool met = std::ranges::any_of(theirs.all, [&](const Half& other) {
-        return other.peer == rank && other.sends != half.sends &&
-               (!other.number || !half.number || *other.number == *half.number);
-      });
-      const auto before = theirs.before.find({rank, !half.sends});
+      const auto& [peer, sends] = half.direction;
+      if (!dump_of_rank_.contains(peer)) return std::nullopt;
+      const Halves& theirs = halves_of(peer);
+      const auto other = theirs.by_direction.find({rank, !sends});
+      const Waiting there = other == theirs.by_direction.end() ? Waiting{} : other->second;
+      const bool comparable = mine.numbered && theirs.numbered;
+      const bool met = there.count > 0 &&
+                       (!comparable ||
+                        (half.number >= there.before && half.number < there.before + there.count));
       // The peer's half may have ended even though this rank's batch has not.
-      const bool over = half.number ? before != theirs.before.end() && before->second > *half.number
-                                    : !mine.alone;
-      if (!met && !over) return Next{half.peer, true};
+      const bool over = mine.numbered ? there.before > half.number : !mine.alone;
+      if (!met && !over) return Next{peer, true};
     }
-    for (const FlightStall& stall : alignment_.stalls) {
-      if (!alignment_.stands_in(rank, stall)) continue;
-      if (const auto missing = stall.with(FlightStanding::not_entered); !missing.empty())
-        return Next{missing.front()};
-      for (const int other : inside(stall))
-        if (!alignment_.stands_in(other, stall)) return Next{other};
+    const auto front = alignment_.fronts.find(rank);
+    if (front == alignment_.fronts.end()) return std::nullopt;
+    const auto stall = stall_of_group_.find(front->second.group);
+    if (stall == stall_of_group_.end() || !alignment_.stands_in(rank, *stall->second))
+      return std::nullopt;
+    return awaited_in(*stall->second);
+  }
+
+  std::optional<Next> awaited_in(const FlightStall& stall) {
+    const auto [known, is_new] = awaited_.try_emplace(&stall);
+    if (!is_new) return known->second;
+    if (const auto missing = stall.with(FlightStanding::not_entered); !missing.empty()) {
+      known->second = Next{missing.front()};
+      return known->second;
     }
-    return std::nullopt;
+    for (const int other : inside(stall))
+      if (!alignment_.stands_in(other, stall)) {
+        known->second = Next{other};
+        break;
+      }
+    return known->second;
   }
 
   void find_deadlock() {
+    for (const FlightStall& stall : alignment_.stalls) stall_of_group_.emplace(stall.group, &stall);
     std::set<int> seen;
     for (const auto& [first, front] : alignment_.fronts) {
       std::vector<int> path;
@@ -248,6 +299,11 @@ class Waits {
   const Flight& flight_;
   const std::map<int, std::size_t>& dump_of_rank_;
   FlightAlignment& alignment_;
+  std::unordered_map<const FlightPosition*, FlightCollectives> collectives_;
+  std::size_t places_looked_at_ = 0;
+  std::map<int, Halves> halves_;
+  std::map<std::uint32_t, const FlightStall*> stall_of_group_;
+  std::map<const FlightStall*, std::optional<Next>> awaited_;
 };
 
 }  // namespace

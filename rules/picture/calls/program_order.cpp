@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 #include <tuple>
+#include <unordered_set>
 #include <utility>
 
 #include "rules/picture/calls/axis.h"
@@ -125,17 +126,24 @@ class Kinds {
   std::vector<Kind> all_;
 };
 
+// How often each kind of call comes in the program.
+std::vector<std::size_t> kinds_in(const CallSequence& program, std::size_t kinds) {
+  std::vector<std::size_t> often(kinds, 0);
+  for (const SequenceCall& call : program) ++often[call.call];
+  return often;
+}
+
 // For each call of the program: the chance that the worker made it and its log lacks it.
-std::vector<double> chances_to_lack(const CallSequence& program, const CallSequence& log,
-                                    std::size_t kinds, double loss) {
-  std::vector<std::size_t> in_program(kinds, 0);
-  std::vector<bool> in_log(kinds, false);
-  for (const SequenceCall& call : program) ++in_program[call.call];
-  for (const SequenceCall& call : log) in_log[call.call] = true;
+std::vector<double> chances_to_lack(const CallSequence& program,
+                                    const std::vector<std::size_t>& in_program,
+                                    const CallSequence& log, double loss) {
+  std::unordered_set<std::uint32_t> in_log;
+  for (const SequenceCall& call : log) in_log.insert(call.call);
   std::vector<double> chances;
   chances.reserve(program.size());
   for (const SequenceCall& call : program)
-    chances.push_back(!in_log[call.call] && in_program[call.call] >= kOftenEnough ? 1 : loss);
+    chances.push_back(in_program[call.call] >= kOftenEnough && !in_log.contains(call.call) ? 1
+                                                                                           : loss);
   return chances;
 }
 
@@ -217,10 +225,10 @@ std::optional<ProgramOrder> program_order_of(const View& view) {
   if (!has_op_counts && order.loss > kMostLossForOrder) return std::nullopt;
   for (const SequenceCall& call : program)
     order.calls.push_back({kinds[call.call].nranks, kinds[call.call].symbol});
+  const std::vector<std::size_t> in_program = kinds_in(program, kinds.size());
   for (std::size_t which : longest_first) {
     if (share_explained(program, logs[which]) < kRunsIt) continue;
-    const std::vector<double> lack =
-        chances_to_lack(program, logs[which], kinds.size(), order.loss);
+    const std::vector<double> lack = chances_to_lack(program, in_program, logs[which], order.loss);
     order.places.push_back({which, likelihood_of_ends(program, logs[which], lack, order.loss)});
   }
   const auto running = static_cast<double>(order.places.size());

@@ -3,7 +3,11 @@
 #include <algorithm>
 #include <charconv>
 #include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "model/pci_address.h"
 #include "rules/picture/read/firmware_records.h"
@@ -101,42 +105,67 @@ std::vector<std::string> names_of_device(const KernelSighting& sighting,
   return names;
 }
 
-bool of_one_part(const KernelSighting& a, const KernelSighting& b, const KernelDevices& devices) {
-  const std::string_view port = a.field("port");
-  if (!port.empty() && !b.field("port").empty() && port != b.field("port")) return false;
-  const auto names = names_of_device(a, devices);
-  const auto others = names_of_device(b, devices);
-  if (names.empty() || others.empty()) return names.empty() && others.empty();
-  return std::ranges::any_of(names, [&](const std::string& name) {
-    return std::ranges::find(others, name) != others.end();
-  });
-}
+// The lines of one log that say something of others, by the device that they are about.
+class TellingLines {
+ public:
+  void add(const KernelSighting& sighting, const KernelDevices& devices) {
+    if (sighting.signature->excuses.empty() && sighting.signature->recovers.empty()) return;
+    for (const std::string& name : names_or_none(sighting, devices))
+      by_name_[name].push_back(&sighting);
+  }
+
+  // Calls call(line) for each line of the same boot about the same part, perhaps more than once.
+  template <class Call>
+  void for_each_beside(const KernelSighting& sighting, const KernelDevices& devices,
+                       const Call& call) const {
+    if (by_name_.empty()) return;
+    const std::string_view port = sighting.field("port");
+    for (const std::string& name : names_or_none(sighting, devices)) {
+      const auto known = by_name_.find(name);
+      if (known == by_name_.end()) continue;
+      for (const KernelSighting* other : known->second) {
+        const std::string_view its = other->field("port");
+        if (other->text->boot == sighting.text->boot &&
+            (port.empty() || its.empty() || port == its))
+          call(*other);
+      }
+    }
+  }
+
+ private:
+  // Lines that name no device are about one part, whose name is empty.
+  static std::vector<std::string> names_or_none(const KernelSighting& sighting,
+                                                const KernelDevices& devices) {
+    std::vector<std::string> names = names_of_device(sighting, devices);
+    if (names.empty()) names.emplace_back();
+    return names;
+  }
+
+  std::unordered_map<std::string, std::vector<const KernelSighting*>> by_name_;
+};
 
 // Drops a sighting that another line about the same part excuses: on a host without an NVSwitch, a
 // fabric manager that does not run is no fault.
-void find_excuse(KernelSighting& sighting, const std::vector<const KernelSighting*>& of_log,
+void find_excuse(KernelSighting& sighting, const TellingLines& telling,
                  const KernelDevices& devices) {
-  for (const KernelSighting* other : of_log) {
-    const std::vector<std::string>& excused = other->signature->excuses;
-    if (std::ranges::find(excused, sighting.signature->id) != excused.end() &&
-        other->text->boot == sighting.text->boot && of_one_part(sighting, *other, devices))
+  telling.for_each_beside(sighting, devices, [&](const KernelSighting& other) {
+    const std::vector<std::string>& excused = other.signature->excuses;
+    if (std::ranges::find(excused, sighting.signature->id) != excused.end())
       sighting.first = sighting.last = nullptr;
-  }
+  });
 }
 
-void find_recovery(KernelSighting& sighting, const std::vector<const KernelSighting*>& of_log,
+void find_recovery(KernelSighting& sighting, const TellingLines& telling,
                    const KernelDevices& devices) {
   if (!sighting.counts()) return;
-  for (const KernelSighting* other : of_log) {
-    const std::vector<std::string>& over = other->signature->recovers;
-    if (std::ranges::find(over, sighting.signature->id) == over.end()) continue;
-    if (other->text->boot != sighting.text->boot || !of_one_part(sighting, *other, devices))
-      continue;
-    for (const KernelSaying& saying : other->text->sayings)
+  telling.for_each_beside(sighting, devices, [&](const KernelSighting& other) {
+    const std::vector<std::string>& over = other.signature->recovers;
+    if (std::ranges::find(over, sighting.signature->id) == over.end()) return;
+    for (const KernelSaying& saying : other.text->sayings)
       if (saying.order > sighting.last->order &&
           (sighting.recovery == nullptr || saying.order < sighting.recovery->order))
         sighting.recovery = &saying;
-  }
+  });
 }
 
 // The host of a job that runs on only one: a kernel log that names no host is most likely from it.
@@ -290,8 +319,10 @@ KernelSightings kernel_sightings_of(const View& view) {
   const FirmwareRecords records(all);
   for (KernelSighting& sighting : all)
     find_what_counts(sighting, maintenance[sighting.log], records);
-  for (KernelSighting& sighting : all) find_excuse(sighting, by_log[sighting.log], devices);
-  for (KernelSighting& sighting : all) find_recovery(sighting, by_log[sighting.log], devices);
+  std::map<const KernelLog*, TellingLines> telling;
+  for (const KernelSighting& sighting : all) telling[sighting.log].add(sighting, devices);
+  for (KernelSighting& sighting : all) find_excuse(sighting, telling[sighting.log], devices);
+  for (KernelSighting& sighting : all) find_recovery(sighting, telling[sighting.log], devices);
   return {std::move(all), std::move(devices)};
 }
 
