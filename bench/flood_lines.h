@@ -31,6 +31,21 @@ inline const std::array kFloodKinds{
                     flood_stamp(i), i / 256 % 65536, i % 256,
                     kFloodXids[static_cast<std::size_t>(i) % kFloodXids.size()], i);
               }},
+    FloodKind{"outlived",  // switch errors of a host, and its ranks, which all went on
+              [](int i) {
+                if (i % 2 != 0)
+                  return fmt::format(
+                      "2026-11-22T08:00:00.{:06}+00:00 node-0 kernel: nvidia-nvswitch{}: SXid "
+                      "(PCI:{:04x}:{:02x}:00.0): 20034, Fatal, Link 33 LTSSM Fault Up",
+                      i % 1'000'000, i, i / 256 % 65536, i % 256);
+                return fmt::format(
+                    "2026-11-22T07:00:00+00:00 node-0:{0}:{0} [0] NCCL INFO ncclCommInitRank comm "
+                    "{1:#x} rank {2} nranks 100000 cudaDev 0 nvmlDev 0 busId {3:x}000 commId 0xabc "
+                    "- Init COMPLETE\n2026-11-22T10:00:00+00:00 node-0:{0}:{0} [0] NCCL INFO "
+                    "AllReduce: opCount 1 sendbuff 0x1 recvbuff 0x1 count 8 datatype 7 op 0 root 0 "
+                    "comm {1:#x} [nranks=100000] stream 0x1",
+                    1000 + i, 0x1000 + i * 16, i / 2, i + 1);
+              }},
     FloodKind{"hosts",
               [](int i) {
                 return fmt::format(

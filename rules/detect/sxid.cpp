@@ -204,12 +204,13 @@ std::set<int> ranks_on(const View& view, const std::string& host, bool& on_host)
 
 Phase phase_of(const View& view, const SxidGroup& group, const std::vector<int>& ranks) {
   std::optional<Phase> shared;
+  const Endurance endurance = view.phases.endurance(group.host, ranks);
   for (const ReadSxid& error : group.errors) {
     const SwitchIncident& incident = *error.incident;
     const auto at = [&](const EventTime& time) {
       return view.phases.of({.time = time,
                              .host = group.host,
-                             .ranks = ranks,
+                             .ranks = &endurance,
                              .log = boot_of(view, incident.spoken_host, incident.first)});
     };
     const Phase phase = incident.upkeep != Upkeep::none ? Phase::maintenance : at(error.last);

@@ -46,12 +46,12 @@ struct XidGroup {
 };
 
 Phase phase_of(const View& view, const ReadXid& xid, const std::string& host, const EventTime& time,
-               const std::vector<int>& ranks = {}) {
+               const Endurance& ranks) {
   const XidIncident& incident = *xid.incident;
   if (incident.upkeep != Upkeep::none) return Phase::maintenance;
   return view.phases.of({.time = time,
                          .host = host,
-                         .ranks = ranks,
+                         .ranks = &ranks,
                          .log = boot_of(view, incident.spoken_host, incident.first)});
 }
 
@@ -63,12 +63,13 @@ bool is_old(const View& view, const GpuBurst& burst) {
 
 Phase phase_of(const View& view, const XidGroup& group, const std::vector<int>& ranks) {
   std::optional<Phase> shared;
+  const Endurance endurance = view.phases.endurance(group.host, ranks);
   for (const ReadXid* xid : group.xids) {
-    const Phase phase = phase_of(view, *xid, group.host, xid->last, ranks);
+    const Phase phase = phase_of(view, *xid, group.host, xid->last, endurance);
     // A fault that began before the job ended does not count as one after it.
     const bool began_before_end =
         phase == Phase::after &&
-        phase_of(view, *xid, group.host, xid->first, ranks) != Phase::after;
+        phase_of(view, *xid, group.host, xid->first, endurance) != Phase::after;
     if (began_before_end) return Phase::during;
     shared = std::max(shared.value_or(phase), phase);
   }
