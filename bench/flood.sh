@@ -15,7 +15,7 @@ while (($# > 0)); do
     *) echo "flood: no flag '$1', only --lines N" >&2; exit 2 ;;
   esac
 done
-readonly KINDS=(xids outlived hosts warnings warning-hosts tracebacks communicators ranks ports scheduler timeouts)
+readonly KINDS=(xids outlived fabric strangers boots nics hosts warnings warning-hosts tracebacks communicators ranks ports scheduler timeouts)
 readonly REQUESTS=300   # for each latency
 readonly ASKING=5       # seconds for which clients ask together
 readonly TURNS=4

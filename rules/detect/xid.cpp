@@ -254,14 +254,14 @@ void weigh_repeats(const View& view, const XidGroup& group, bool others_fault,
 }
 
 // An illegal access ends only the program that made it, not others on its GPU.
-void name_other_program(const View& view, const XidGroup& group, Suspicion& suspicion) {
+void name_other_program(const XidGroup& group, ProcessOwners& owners, Suspicion& suspicion) {
   Finding& finding = suspicion.finding;
   if (group.cause != kProgram || finding.subject.ranks.empty()) return;
   std::set<std::int64_t> pids;
   for (const ReadXid* xid : group.xids)
     pids.insert(xid->incident->pids.begin(), xid->incident->pids.end());
   if (pids.empty()) return;
-  const Owner owner = owner_of_process(view, group.host, pids);
+  const Owner owner = owners.of(group.host, pids);
   if (owner != Owner::host && owner != Owner::bystander) return;
   const std::string program = program_in(group.main->incident->first.text);
   finding.title = fmt::format(
@@ -280,7 +280,7 @@ void name_reset(const View& view, const XidGroup& group, Suspicion& suspicion) {
   std::string reset;
   for (const ReadXid* xid : group.xids) {
     const XidIncident& incident = *xid->incident;
-    reset = reset_near(view, incident.source, incident.spoken_host, incident.boot, xid->first,
+    reset = reset_near(view, {incident.source, incident.spoken_host, incident.boot}, xid->first,
                        incident.gpu);
     if (reset.empty()) return;
   }
@@ -312,7 +312,7 @@ void gather_evidence(const View& view, const XidGroup& group, Finding& finding) 
 }
 
 Suspicion describe_xid(const View& view, const XidGroup& group, Memberships& members,
-                       bool others_fault = false) {
+                       ProcessOwners& owners, bool others_fault = false) {
   std::vector<GpuMembership> memberships;
   for (const std::string& gpu : group.gpus) memberships.push_back(members.of(group.host, gpu));
   const GpuMembership& best = *std::ranges::min_element(
@@ -372,7 +372,7 @@ Suspicion describe_xid(const View& view, const XidGroup& group, Memberships& mem
   if (group.is_root && group.bursts.back()->recovery == kRecovered)
     finding.title += ", and was reset since";
   suspicion.needs_effect |= best.kind == GpuMembership::Kind::unseen_rank;
-  name_other_program(view, group, suspicion);
+  name_other_program(group, owners, suspicion);
   name_reset(view, group, suspicion);
   name_upkeep(group, suspicion);
   weigh_repeats(view, group, others_fault, suspicion);
@@ -431,11 +431,12 @@ std::vector<Suspicion> find_xids(const View& view) {
   const auto programs = std::ranges::count_if(
       current, [](const auto& entry) { return entry.second.cause == kProgram; });
   Memberships members(view);
+  ProcessOwners owners(view);
   for (const auto& [key, group] : current)
-    found.push_back(describe_xid(view, group, members, programs > 1));
+    found.push_back(describe_xid(view, group, members, owners, programs > 1));
   // If it also happened in the job, the finding of the job covers it.
   for (const auto& [key, group] : past)
-    if (!current.contains(key)) found.push_back(describe_xid(view, group, members));
+    if (!current.contains(key)) found.push_back(describe_xid(view, group, members, owners));
   spare_what_was_outlived(view, found);
   tell_past_offences(view, found);
   return found;

@@ -23,6 +23,9 @@
 namespace faultline {
 
 class TorchCrew;
+class XidsByPlace;
+template <class Thing>
+class WorkersBy;
 
 inline constexpr std::size_t kNoCommunicator = SIZE_MAX;
 
@@ -62,6 +65,10 @@ struct View {
 
   // The ranks by all that names them. Worked out when it is first asked for.
   const TorchCrew& crew() const;
+  // Workers and Xids by what kernel lines name. Worked out in the same way.
+  const WorkersBy<std::string>& by_gpu() const;
+  const WorkersBy<std::int64_t>& by_pid() const;
+  const XidsByPlace& xids() const;
   const Member& member(std::size_t index) const { return job.progress().members()[index]; }
   // The workers (indices into workers.all) of a process: one for each of its GPUs. `device`, as
   // NCCL prints it in front of a line, chooses among several; helper threads print 0 for any of
@@ -86,7 +93,13 @@ struct View {
   Evidence evidence(const LineRef& line) const;
 
  private:
-  mutable std::unique_ptr<const TorchCrew> crew_;  // a view is one thread's
+  void learn_gpus_from_xids();
+
+  // A view is one thread's.
+  mutable std::unique_ptr<const TorchCrew> crew_;
+  mutable std::unique_ptr<const WorkersBy<std::string>> by_gpu_;
+  mutable std::unique_ptr<const WorkersBy<std::int64_t>> by_pid_;
+  mutable std::unique_ptr<const XidsByPlace> xids_;
 };
 
 // The line that says which GPU a rank has; nullptr: none does.
