@@ -30,8 +30,9 @@ XidsByPlace::XidsByPlace(const View& view) {
     const EventTime first = view.job.dated(incident.first);
     if (lost) boot.lost.push_back({&incident, first});
     if (incident.code == kNvlinkError) boot.links.push_back({&incident, first});
-    if (reset) boot.resets.push_back({&incident, view.job.dated(incident.last)});
+    if (reset) boot.reset.add(incident.gpu, view.job.dated(incident.last));
   }
+  for (auto& [which, boot] : of_boot_) boot.reset.arrange();
 }
 
 const XidsByPlace::OfBoot& XidsByPlace::of(const BootOfLog& boot) const {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "rules/picture/read/gpus_by_time.h"
 #include "rules/picture/when/phases.h"
 #include "rules/state/hardware.h"
 
@@ -23,9 +24,9 @@ class XidsByPlace {
 
   // What one boot of a host reported, in the order of its lines.
   struct OfBoot {
-    std::vector<PlacedXid> lost;    // GPUs that fell off the bus; the time of the first report
-    std::vector<PlacedXid> links;   // errors of NVLink; the time of the first report
-    std::vector<PlacedXid> resets;  // GPUs that were reset; the time of the last report
+    std::vector<PlacedXid> lost;   // GPUs that fell off the bus; the time of the first report
+    std::vector<PlacedXid> links;  // errors of NVLink; the time of the first report
+    GpusByTime reset;              // GPUs that were reset; the time of the last report
   };
   const OfBoot& of(const BootOfLog& boot) const;
 

@@ -12,14 +12,7 @@ constexpr std::int64_t kAfterUs = 5'000'000;
 
 std::string reset_near(const View& view, const BootOfLog& boot, const EventTime& time,
                        const std::string& but) {
-  for (const auto& [incident, done] : view.xids().of(boot).resets) {
-    const bool uptimes = done.uptime_us && time.uptime_us;
-    if (!uptimes && (!done.wall_us || !time.wall_us)) continue;
-    const std::int64_t ahead =
-        uptimes ? *done.uptime_us - *time.uptime_us : *done.wall_us - *time.wall_us;
-    if (ahead <= kBeforeUs && ahead >= -kAfterUs && incident->gpu != but) return incident->gpu;
-  }
-  return {};
+  return view.xids().of(boot).reset.first_near(time, -kAfterUs, kBeforeUs, but);
 }
 
 }  // namespace faultline
