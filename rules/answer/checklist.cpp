@@ -259,9 +259,7 @@ Check last_operation(const View& view, const Diagnosis& diagnosis) {
     check.command = "export NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,COLL";
     return check;
   }
-  const auto there = std::ranges::count_if(largest->members, [&](std::size_t member) {
-    return largest->position_of(member) == largest->furthest;
-  });
+  const auto there = std::ranges::count(largest->positions, largest->furthest);
   check.status = stands != nullptr                       ? CheckStatus::fail
                  : diagnosis.verdict == Verdict::healthy ? CheckStatus::pass
                                                          : CheckStatus::unknown;
