@@ -15,9 +15,9 @@ while (($# > 0)); do
     *) echo "flood: no flag '$1', only --lines N" >&2; exit 2 ;;
   esac
 done
-readonly KINDS=(xids hosts warnings warning-hosts tracebacks communicators callers forks peers behind groups
-  barriers ranks ports scheduler finished-calls repeated-timeouts settings pairs memory-errors hung-tasks aborts
-  bandwidths timeouts)
+readonly KINDS=(xids outlived fabric strangers boots nics hosts warnings warning-hosts tracebacks communicators callers
+  forks peers behind groups barriers ranks ports scheduler finished-calls repeated-timeouts settings pairs
+  memory-errors hung-tasks aborts bandwidths timeouts)
 readonly REQUESTS=300   # for each latency
 readonly ASKING=5       # seconds for which clients ask together
 readonly TURNS=4
@@ -25,7 +25,8 @@ readonly LEAST_BESIDE=80  # per cent of the answers, beside 500 slow clients
 
 # The limits are for 100,000 lines on two cores.
 readonly MOST_SECONDS=2 MOST_MB=300 MOST_SECONDS_OF_TENTH=1   # to diagnose a flood
-readonly LARGER=(warning-hosts ranks scheduler memory-errors)             # kinds that may take more memory
+# Kinds that may take more memory.
+readonly LARGER=(outlived strangers boots nics warning-hosts ranks scheduler memory-errors)
 readonly MOST_ANSWER_P99=100 MOST_POST=50                     # ms, of other jobs
 readonly MOST_HEALTH_P99=50                                   # ms
 readonly MOST_SECONDS_OF_NEWLINES=1

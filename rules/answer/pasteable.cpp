@@ -34,8 +34,9 @@ std::vector<std::int64_t> pids_of(const View& view, const Subject& subject) {
     if (worker->pid <= 0 || (!host.empty() && host != worker->host)) return {};
     host = worker->host;
     if (std::ranges::find(pids, worker->pid) == pids.end()) pids.push_back(worker->pid);
+    if (pids.size() > kMostPids) return {};
   }
-  return pids.size() > kMostPids ? std::vector<std::int64_t>{} : pids;
+  return pids;
 }
 
 // The command that sends a file, or what another command prints. Without a server, what is printed

@@ -53,7 +53,7 @@ void add_unread(const View& view, HintedLines& found) {
                 .time = view.job.dated(unread.line),
                 .host = view.job.host_of(short_host(unread.speaker.host), unread.line.source),
                 .rank = unread.speaker.rank};
-    const Phase phase = view.phases.of({.time = line.time, .host = line.host, .ranks = {}});
+    const Phase phase = view.phases.of({.time = line.time, .host = line.host});
     if (!is_of_another_time(phase)) add(view, std::move(line), Cause::none, found);
   }
 }

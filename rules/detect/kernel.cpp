@@ -85,10 +85,10 @@ std::vector<KernelGroup> groups_of(const View& view, const KernelSightings& sigh
   std::vector<KernelGroup> groups;
   const Reasons reasons(sightings);
   const StorageOutages outages(sightings.all);
-  const EndedProcesses ended(view, sightings.all);
+  KernelParts parts(view, sightings);
   for (const KernelSighting& sighting : sightings.all) {
     if (!reasons.is_cause(sighting) || !sighting.counts() || outages.held_up(sighting)) continue;
-    KernelPart part = part_of(view, sightings.devices, ended, sighting);
+    KernelPart part = parts.of(sighting);
     std::string key =
         fmt::format("{}\n{}\n{}", sighting.signature->cause, machine_of(sighting), part.key);
     const auto [at, is_new] = known.try_emplace(std::move(key), groups.size());
@@ -112,27 +112,28 @@ bool network_failed(const View& view) {
 }
 
 // Whether the group is one process that a kernel names and no line ties to a rank.
-bool is_of_nobody(const View& view, const KernelGroup& group) {
+bool is_of_nobody(const KernelGroup& group, ProcessOwners& owners) {
   const KernelSighting& sighting = *group.causes.front();
   const std::int64_t pid = sighting.pid();
   return sighting.signature->blames == Blames::process &&
          group.part.standing == KernelPart::Standing::perhaps && group.part.subject.ranks.empty() &&
          std::ranges::all_of(group.causes,
                              [&](const KernelSighting* other) { return other->pid() == pid; }) &&
-         owner_of_process(view, sighting.host, {pid}) == Owner::unknown;
+         owners.of(sighting.host, {pid}) == Owner::unknown;
 }
 
 // A container numbers its processes itself, so the kernel's PID is that of no rank. If exactly one
 // rank of this host is waited for and waits for nobody, the process is taken for that rank.
 void tie_to_who_stopped(const View& view, std::vector<KernelGroup>& groups) {
-  if (std::ranges::none_of(groups, [&](const KernelGroup& g) { return is_of_nobody(view, g); }))
+  ProcessOwners owners(view);
+  if (std::ranges::none_of(groups, [&](const KernelGroup& g) { return is_of_nobody(g, owners); }))
     return;
   std::map<std::string, std::vector<std::size_t>> stopped;  // by host
   for (const WaitEnd& end : ends_of_waits(view, p2p_gaps(view)))
     if (end.workers.size() == 1)
       stopped[view.workers.all[*end.workers.begin()].host].push_back(*end.workers.begin());
   for (KernelGroup& group : groups) {
-    if (!is_of_nobody(view, group)) continue;
+    if (!is_of_nobody(group, owners)) continue;
     const auto of_host = stopped.find(group.causes.front()->host);
     if (of_host == stopped.end() || of_host->second.size() != 1) continue;
     const int rank = view.workers.all[of_host->second.front()].rank;

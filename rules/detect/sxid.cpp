@@ -13,6 +13,7 @@
 #include "rules/knowledge/advice.h"
 #include "rules/knowledge/ground_names.h"
 #include "rules/knowledge/prose.h"
+#include "rules/picture/read/xids_by_place.h"
 #include "rules/picture/when/resets.h"
 
 namespace faultline {
@@ -23,7 +24,6 @@ constexpr std::size_t kMostCodes = 6;
 constexpr int kThermalStart = 10004;
 constexpr int kThermalEnd = 10005;
 constexpr int kThermalShutdown = 10006;
-constexpr int kNvlinkError = 74;
 constexpr std::int64_t kSameSecondsUs = 2'000'000;
 
 struct ReadSxid {
@@ -63,6 +63,10 @@ ReadSxid read(const View& view, const SwitchIncident& incident, const XidMeaning
   return error;
 }
 
+BootOfLog boot_of_error(const SwitchIncident& incident) {
+  return {incident.source, incident.spoken_host, incident.boot};
+}
+
 const XidMeaning* meaning_of(const Catalog& catalog, const SwitchIncident& incident) {
   const bool shuts_down =
       incident.code == kThermalStart && incident.detail.find("Shutting Down") != std::string::npos;
@@ -86,11 +90,7 @@ EventTime since_of(const View& view, const SxidGroup& group) {
   for (const ReadSxid& error : group.errors)
     if (order_of(error.first, earliest->first, true) == Order::before) earliest = &error;
   EventTime since = earliest->first;
-  for (const XidIncident& xid : view.job.hardware().xids()) {
-    if (xid.code != kNvlinkError || xid.source != earliest->incident->source ||
-        xid.boot != earliest->incident->boot)
-      continue;
-    const EventTime time = view.job.dated(xid.first);
+  for (const auto& [xid, time] : view.xids().of(boot_of_error(*earliest->incident)).links) {
     const bool uptimes = time.uptime_us && since.uptime_us;
     const bool walls = time.wall_us && since.wall_us;
     if (!uptimes && !walls) continue;
@@ -174,21 +174,16 @@ std::set<std::string> lost_before(const View& view, const SxidGroup& group,
                                   const EventTime& since) {
   constexpr std::int64_t kMinuteUs = 60'000'000;
   std::set<std::string> gpus;
-  for (const XidIncident& xid : view.job.hardware().xids()) {
-    const XidMeaning* meaning = view.catalog.xid(xid.code);
-    if (meaning == nullptr || meaning->cause != Cause::gpu_off_bus) continue;
-    if (std::ranges::none_of(group.errors, [&](const ReadSxid& error) {
-          return error.incident->source == xid.source && error.incident->boot == xid.boot &&
-                 error.incident->spoken_host == xid.spoken_host;
-        }))
-      continue;
-    const EventTime time = view.job.dated(xid.first);
-    const bool uptimes = time.uptime_us && since.uptime_us;
-    if (!uptimes && (!time.wall_us || !since.wall_us)) continue;
-    const std::int64_t ahead =
-        uptimes ? *since.uptime_us - *time.uptime_us : *since.wall_us - *time.wall_us;
-    if (ahead >= 0 && ahead <= kMinuteUs) gpus.insert(gpu_name(group.host, xid.gpu));
-  }
+  std::set<BootOfLog> boots;
+  for (const ReadSxid& error : group.errors) boots.insert(boot_of_error(*error.incident));
+  for (const BootOfLog& boot : boots)
+    for (const auto& [xid, time] : view.xids().of(boot).lost) {
+      const bool uptimes = time.uptime_us && since.uptime_us;
+      if (!uptimes && (!time.wall_us || !since.wall_us)) continue;
+      const std::int64_t ahead =
+          uptimes ? *since.uptime_us - *time.uptime_us : *since.wall_us - *time.wall_us;
+      if (ahead >= 0 && ahead <= kMinuteUs) gpus.insert(gpu_name(group.host, xid->gpu));
+    }
   return gpus;
 }
 
@@ -204,12 +199,13 @@ std::set<int> ranks_on(const View& view, const std::string& host, bool& on_host)
 
 Phase phase_of(const View& view, const SxidGroup& group, const std::vector<int>& ranks) {
   std::optional<Phase> shared;
+  const Endurance endurance = view.phases.endurance(group.host, ranks);
   for (const ReadSxid& error : group.errors) {
     const SwitchIncident& incident = *error.incident;
     const auto at = [&](const EventTime& time) {
       return view.phases.of({.time = time,
                              .host = group.host,
-                             .ranks = ranks,
+                             .ranks = &endurance,
                              .log = boot_of(view, incident.spoken_host, incident.first)});
     };
     const Phase phase = incident.upkeep != Upkeep::none ? Phase::maintenance : at(error.last);
@@ -224,8 +220,7 @@ Phase phase_of(const View& view, const SxidGroup& group, const std::vector<int>&
 std::string reset_at_the_time(const View& view, const SxidGroup& group) {
   std::string gpu;
   for (const ReadSxid& error : group.errors) {
-    const SwitchIncident& incident = *error.incident;
-    gpu = reset_near(view, incident.source, incident.spoken_host, incident.boot, error.first);
+    gpu = reset_near(view, boot_of_error(*error.incident), error.first);
     if (gpu.empty()) return {};
   }
   return gpu;

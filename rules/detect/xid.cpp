@@ -46,12 +46,12 @@ struct XidGroup {
 };
 
 Phase phase_of(const View& view, const ReadXid& xid, const std::string& host, const EventTime& time,
-               const std::vector<int>& ranks = {}) {
+               const Endurance& ranks) {
   const XidIncident& incident = *xid.incident;
   if (incident.upkeep != Upkeep::none) return Phase::maintenance;
   return view.phases.of({.time = time,
                          .host = host,
-                         .ranks = ranks,
+                         .ranks = &ranks,
                          .log = boot_of(view, incident.spoken_host, incident.first)});
 }
 
@@ -63,12 +63,13 @@ bool is_old(const View& view, const GpuBurst& burst) {
 
 Phase phase_of(const View& view, const XidGroup& group, const std::vector<int>& ranks) {
   std::optional<Phase> shared;
+  const Endurance endurance = view.phases.endurance(group.host, ranks);
   for (const ReadXid* xid : group.xids) {
-    const Phase phase = phase_of(view, *xid, group.host, xid->last, ranks);
+    const Phase phase = phase_of(view, *xid, group.host, xid->last, endurance);
     // A fault that began before the job ended does not count as one after it.
     const bool began_before_end =
         phase == Phase::after &&
-        phase_of(view, *xid, group.host, xid->first, ranks) != Phase::after;
+        phase_of(view, *xid, group.host, xid->first, endurance) != Phase::after;
     if (began_before_end) return Phase::during;
     shared = std::max(shared.value_or(phase), phase);
   }
@@ -253,14 +254,14 @@ void weigh_repeats(const View& view, const XidGroup& group, bool others_fault,
 }
 
 // An illegal access ends only the program that made it, not others on its GPU.
-void name_other_program(const View& view, const XidGroup& group, Suspicion& suspicion) {
+void name_other_program(const XidGroup& group, ProcessOwners& owners, Suspicion& suspicion) {
   Finding& finding = suspicion.finding;
   if (group.cause != kProgram || finding.subject.ranks.empty()) return;
   std::set<std::int64_t> pids;
   for (const ReadXid* xid : group.xids)
     pids.insert(xid->incident->pids.begin(), xid->incident->pids.end());
   if (pids.empty()) return;
-  const Owner owner = owner_of_process(view, group.host, pids);
+  const Owner owner = owners.of(group.host, pids);
   if (owner != Owner::host && owner != Owner::bystander) return;
   const std::string program = program_in(group.main->incident->first.text);
   finding.title = fmt::format(
@@ -279,7 +280,7 @@ void name_reset(const View& view, const XidGroup& group, Suspicion& suspicion) {
   std::string reset;
   for (const ReadXid* xid : group.xids) {
     const XidIncident& incident = *xid->incident;
-    reset = reset_near(view, incident.source, incident.spoken_host, incident.boot, xid->first,
+    reset = reset_near(view, {incident.source, incident.spoken_host, incident.boot}, xid->first,
                        incident.gpu);
     if (reset.empty()) return;
   }
@@ -311,7 +312,7 @@ void gather_evidence(const View& view, const XidGroup& group, Finding& finding) 
 }
 
 Suspicion describe_xid(const View& view, const XidGroup& group, Memberships& members,
-                       bool others_fault = false) {
+                       ProcessOwners& owners, bool others_fault = false) {
   std::vector<GpuMembership> memberships;
   for (const std::string& gpu : group.gpus) memberships.push_back(members.of(group.host, gpu));
   const GpuMembership& best = *std::ranges::min_element(
@@ -371,7 +372,7 @@ Suspicion describe_xid(const View& view, const XidGroup& group, Memberships& mem
   if (group.is_root && group.bursts.back()->recovery == kRecovered)
     finding.title += ", and was reset since";
   suspicion.needs_effect |= best.kind == GpuMembership::Kind::unseen_rank;
-  name_other_program(view, group, suspicion);
+  name_other_program(group, owners, suspicion);
   name_reset(view, group, suspicion);
   name_upkeep(group, suspicion);
   weigh_repeats(view, group, others_fault, suspicion);
@@ -430,11 +431,12 @@ std::vector<Suspicion> find_xids(const View& view) {
   const auto programs = std::ranges::count_if(
       current, [](const auto& entry) { return entry.second.cause == kProgram; });
   Memberships members(view);
+  ProcessOwners owners(view);
   for (const auto& [key, group] : current)
-    found.push_back(describe_xid(view, group, members, programs > 1));
+    found.push_back(describe_xid(view, group, members, owners, programs > 1));
   // If it also happened in the job, the finding of the job covers it.
   for (const auto& [key, group] : past)
-    if (!current.contains(key)) found.push_back(describe_xid(view, group, members));
+    if (!current.contains(key)) found.push_back(describe_xid(view, group, members, owners));
   spare_what_was_outlived(view, found);
   tell_past_offences(view, found);
   return found;

@@ -8,8 +8,10 @@
 #include "model/ranks.h"
 #include "rules/knowledge/signatures.h"
 #include "rules/picture/calls/stacks.h"
+#include "rules/picture/read/xids_by_place.h"
 #include "rules/picture/view.h"
 #include "rules/picture/who/torch_crew.h"
+#include "rules/picture/who/workers_by.h"
 #include "rules/state/rank_ties.h"
 
 namespace faultline {
@@ -18,19 +20,6 @@ namespace {
 template <class T>
 std::vector<T> listed(const std::set<T>& values) {
   return {values.begin(), values.end()};
-}
-
-// If no Init line names the GPU of a process, an Xid that names the process gives it.
-void learn_gpus_from_xids(const JobState& job, Workers& workers) {
-  for (const XidIncident& incident : job.hardware().xids()) {
-    const std::string host = job.host_of(incident.spoken_host, incident.source);
-    const auto there = workers.by_host.find(host);
-    if (host.empty() || there == workers.by_host.end()) continue;
-    for (const std::size_t index : there->second)
-      if (Worker& worker = workers.all[index];
-          worker.gpu.empty() && incident.pids.contains(worker.pid))
-        worker.gpu = incident.gpu;
-  }
 }
 
 std::vector<std::size_t> members_of(const Progress& progress, const Attempts& attempts,
@@ -142,7 +131,7 @@ View::View(const JobState& the_job, const Catalog& the_catalog, const Moment& th
       hosts(hosts_of(workers)),
       hosts_heard(hosts_heard_by(*this)),
       roll(roll_call(the_job, workers, attempts.count)) {
-  learn_gpus_from_xids(job, workers);
+  learn_gpus_from_xids();
   if (workers.expected == 0 && !roll.told_by && attempts.count < 2)
     roll.expected = std::max(roll.expected, ranks_wanted(job, catalog));
   for (std::size_t which = 0; which < communicators.size(); ++which) {
@@ -181,6 +170,32 @@ const TorchCrew& View::crew() const {
 const StandingsByStack& View::stacks() const {
   if (!stacks_) stacks_ = std::make_unique<const StandingsByStack>(*this);
   return *stacks_;
+}
+
+const WorkersBy<std::string>& View::by_gpu() const {
+  if (!by_gpu_) by_gpu_ = std::make_unique<const WorkersBy<std::string>>(workers, &Worker::gpu);
+  return *by_gpu_;
+}
+
+const WorkersBy<std::int64_t>& View::by_pid() const {
+  if (!by_pid_) by_pid_ = std::make_unique<const WorkersBy<std::int64_t>>(workers, &Worker::pid);
+  return *by_pid_;
+}
+
+const XidsByPlace& View::xids() const {
+  if (!xids_) xids_ = std::make_unique<const XidsByPlace>(*this);
+  return *xids_;
+}
+
+// If no Init line names the GPU of a process, an Xid that names the process gives it.
+void View::learn_gpus_from_xids() {
+  for (const XidIncident& incident : job.hardware().xids()) {
+    const std::string host = job.host_of(incident.spoken_host, incident.source);
+    if (host.empty()) continue;
+    for (const std::int64_t pid : incident.pids)
+      for (const std::size_t index : by_pid().named(host, pid))
+        if (Worker& worker = workers.all[index]; worker.gpu.empty()) worker.gpu = incident.gpu;
+  }
 }
 
 std::vector<std::size_t> View::workers_in(const ProcessKey& process, int device) const {

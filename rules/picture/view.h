@@ -24,6 +24,9 @@ namespace faultline {
 
 class TorchCrew;
 struct StandingsByStack;
+class XidsByPlace;
+template <class Thing>
+class WorkersBy;
 
 inline constexpr std::size_t kNoCommunicator = SIZE_MAX;
 
@@ -66,6 +69,10 @@ struct View {
   const TorchCrew& crew() const;
   // Where processes are by their stacks. Likewise.
   const StandingsByStack& stacks() const;
+  // Workers and Xids by what kernel lines name. Worked out in the same way.
+  const WorkersBy<std::string>& by_gpu() const;
+  const WorkersBy<std::int64_t>& by_pid() const;
+  const XidsByPlace& xids() const;
   const Member& member(std::size_t index) const { return job.progress().members()[index]; }
   // The workers (indices into workers.all) of a process: one for each of its GPUs. `device`, as
   // NCCL prints it in front of a line, chooses among several; helper threads print 0 for any of
@@ -90,10 +97,16 @@ struct View {
   Evidence evidence(const LineRef& line) const;
 
  private:
-  std::vector<bool> stopped_;                      // by communicator
-  std::vector<bool> called_lately_;                // by worker
-  mutable std::unique_ptr<const TorchCrew> crew_;  // a view is one thread's
+  void learn_gpus_from_xids();
+
+  std::vector<bool> stopped_;        // by communicator
+  std::vector<bool> called_lately_;  // by worker
+  // A view is one thread's.
+  mutable std::unique_ptr<const TorchCrew> crew_;
   mutable std::unique_ptr<const StandingsByStack> stacks_;
+  mutable std::unique_ptr<const WorkersBy<std::string>> by_gpu_;
+  mutable std::unique_ptr<const WorkersBy<std::int64_t>> by_pid_;
+  mutable std::unique_ptr<const XidsByPlace> xids_;
 };
 
 // The line that says which GPU a rank has; nullptr: none does.

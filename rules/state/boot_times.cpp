@@ -53,10 +53,12 @@ void BootTimes::apply(std::uint32_t source, const std::string& host, const Event
   const auto* reading = std::get_if<ClockReading>(&event.fact);
   if (reading != nullptr && reading->teller == "sender")
     return tell(source, event, reading->wall_us);
-  if (!booted && reading == nullptr && !event.time.uptime_us && identity_of(event.fact) == 0)
-    return;
-  SourceClock* clock = clock_of(source, host);
+  const bool tells_time =
+      booted || reading != nullptr || event.time.uptime_us || identity_of(event.fact) != 0;
+  SourceClock* clock = clock_of(source, host, tells_time);
   if (clock == nullptr) return;
+  if (!std::exchange(clock->spoke, true)) speaking_[source].push_back(host);
+  if (!tells_time) return;
   // A banner at the beginning of the log does not end an earlier boot.
   const bool after_others = clock->last_uptime_us.value_or(0) > 0;
   if ((booted && after_others) || is_new_boot(*clock, event.time)) begin_boot(*clock, event.line);
@@ -65,10 +67,11 @@ void BootTimes::apply(std::uint32_t source, const std::string& host, const Event
   learn(source, *clock, event);
 }
 
-BootTimes::SourceClock* BootTimes::clock_of(std::uint32_t source, const std::string& host) {
+BootTimes::SourceClock* BootTimes::clock_of(std::uint32_t source, const std::string& host,
+                                            bool make) {
   auto known = clocks_.find({source, host});
   if (known != clocks_.end()) return &known->second;
-  if (clocks_.size() >= kMostClocks) return nullptr;
+  if (!make || clocks_.size() >= kMostClocks) return nullptr;
   return &clocks_[{source, host}];
 }
 
@@ -83,11 +86,12 @@ void BootTimes::tell(std::uint32_t source, const Event& event, std::int64_t boot
   const auto [known, is_new] = told_.try_emplace(source, boot_us);
   const std::int64_t before = std::exchange(known->second, boot_us);
   if (is_new || distance(before, boot_us) <= kAgreeUs) return;
-  for (auto clock = clocks_.lower_bound({source, std::string()});
-       clock != clocks_.end() && clock->first.first == source; ++clock) {
-    Boot& ended = clock->second.boots.back();
+  for (const std::string& host : std::exchange(speaking_[source], {})) {
+    SourceClock& clock = clocks_[{source, host}];
+    clock.spoke = false;
+    Boot& ended = clock.boots.back();
     if (!ended.first) ended.first = ended.last = Anchor{.boot_us = before};
-    begin_boot(clock->second, event.line);
+    begin_boot(clock, event.line);
   }
 }
 

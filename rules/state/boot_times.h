@@ -64,6 +64,7 @@ class BootTimes {
     std::vector<Boot> boots{Boot{}};
     std::optional<std::int64_t> last_uptime_us;
     std::map<std::uint64_t, Shared> shared;
+    bool spoke = false;  // since the last boot of which the sender told
   };
 
   static void begin_boot(SourceClock& clock, std::uint64_t line);
@@ -71,7 +72,7 @@ class BootTimes {
   void learn(std::uint32_t source, SourceClock& clock, const Event& event);
   static std::size_t boot_at(const SourceClock& clock, std::uint64_t line);
   using Key = std::pair<std::uint32_t, std::string>;  // source, host
-  SourceClock* clock_of(std::uint32_t source, const std::string& host);
+  SourceClock* clock_of(std::uint32_t source, const std::string& host, bool make);
   // nullptr if the source holds the lines of several hosts: those lines name their host and the
   // time.
   const SourceClock* only_clock_of(std::uint32_t source) const;
@@ -87,6 +88,9 @@ class BootTimes {
   std::set<std::uint32_t> with_wall_;  // sources whose shared messages have the wall clock
   // by source: the start of its last boot, as the sender said
   std::map<std::uint32_t, std::int64_t> told_;
+  // By source: hosts that spoke since then. Only their boots can be over: a sender that tells of a
+  // boot again and again adds nothing to hosts that are silent.
+  std::map<std::uint32_t, std::vector<std::string>> speaking_;
   // By source and boot: found in other sources.
   mutable Remembered<std::pair<std::uint32_t, std::size_t>, std::optional<Anchor>> anchors_;
 };

@@ -145,10 +145,11 @@ Phase phase_of(const View& view, const KernelGroup& group,
   const bool is_over = std::ranges::all_of(
       counting, [](const KernelSighting* s) { return s->signature->marks == Marks::past_boot; });
   const bool goes_on = lasts && !is_over;
+  const Endurance endurance = view.phases.endurance(speaker.host, group.part.subject.ranks);
   const auto phase_at = [&](const EventTime& time) {
     return view.phases.of({.time = time,
                            .host = speaker.host,
-                           .ranks = group.part.subject.ranks,
+                           .ranks = &endurance,
                            .log = boot_of(view, speaker.log->spoken_host, last.line),
                            .lasts = lasts});
   };

@@ -1,6 +1,8 @@
 #include "rules/picture/when/phases.h"
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 #include "rules/picture/view.h"
 #include "rules/picture/when/between.h"
@@ -55,13 +57,6 @@ Order order_to(const EventTime& time, const Stamps& stamps, bool same_host) {
   return order;
 }
 
-bool is_long_before(const EventTime& time, const Stamps& stamps, std::int64_t us) {
-  return std::ranges::any_of(stamps, [&](const EventTime& stamp) {
-    const auto passed = microseconds_between(time, stamp);
-    return passed && *passed > us;
-  });
-}
-
 EventTime moved_back(EventTime time, std::int64_t us) {
   if (time.wall_us) *time.wall_us -= us;
   if (time.uptime_us) *time.uptime_us -= us;
@@ -85,16 +80,14 @@ Phases::Phases(const View& view) : has_members_(!view.members.empty()) {
   lives_.resize(view.workers.all.size());
   for (std::size_t i = 0; i < lives_.size(); ++i) {
     const Worker& worker = view.workers.all[i];
-    lives_[i].rank = worker.rank;
-    everyone_.push_back(i);
-    if (worker.host.empty())
-      unnamed_.push_back(i);
-    else
-      of_host_[worker.host].push_back(i);
-    if (!worker.sender_host.empty()) of_sender_[worker.sender_host].push_back(i);
+    of_rank_[worker.rank].push_back(i);
+    everyone_.lives.push_back(i);
+    (worker.host.empty() ? unnamed_ : of_host_[worker.host]).lives.push_back(i);
+    if (!worker.sender_host.empty()) of_sender_[worker.sender_host].lives.push_back(i);
   }
   learn_calls(view);
   if (!view.job.torch().empty()) learn_torch(view);
+  learn_endurance();
   learn_kernels(view);
 }
 
@@ -121,9 +114,6 @@ void Phases::learn_calls(const View& view) {
 }
 
 void Phases::learn_torch(const View& view) {
-  std::map<int, std::size_t> by_rank;
-  for (std::size_t i = 0; i < lives_.size(); ++i)
-    if (lives_[i].rank >= 0) by_rank.emplace(lives_[i].rank, i);
   bool timed_out = false;
   std::vector<EventTime> ends;
   const TorchCrew& crew = view.crew();
@@ -135,22 +125,24 @@ void Phases::learn_torch(const View& view) {
       const EventTime called = called_at(timeout);
       keep_earliest(sign_, called);
       keep_latest(last_call_, called);
-      const auto worker = by_rank.find(rank->rank);
-      if (rank->guessed || worker == by_rank.end()) continue;
-      keep_latest(lives_[worker->second].called, called);
+      const auto worker = of_rank_.find(rank->rank);
+      if (rank->guessed || rank->rank < 0 || worker == of_rank_.end()) continue;
+      keep_latest(lives_[worker->second.front()].called, called);
     }
+  std::map<std::int64_t, std::vector<std::size_t>> of_pid;
+  for (std::size_t i = 0; i < lives_.size(); ++i) of_pid[view.workers.all[i].pid].push_back(i);
   for (const auto& line : view.job.torch().exits()) {
     if (!crew.in_attempt(line.line)) continue;
     ends.push_back(line.line.time);
     keep_earliest(sign_, line.line.time);
     // If watchdogs ended ranks, an exit does not show that the rank was working until then.
     if (timed_out || !chose_to_end(line.fact)) continue;
-    for (std::size_t i = 0; i < lives_.size(); ++i) {
-      const Worker& worker = view.workers.all[i];
-      const bool is_it = std::ranges::find(line.fact.ranks, worker.rank) != line.fact.ranks.end() ||
-                         (line.fact.pid != 0 && line.fact.pid == worker.pid);
-      if (is_it) keep_latest(lives_[i].acted, line.line.time);
-    }
+    const auto acted = [&](const auto& lives, auto name) {
+      if (const auto named = lives.find(name); named != lives.end())
+        for (const std::size_t i : named->second) keep_latest(lives_[i].acted, line.line.time);
+    };
+    for (const int rank : line.fact.ranks) acted(of_rank_, rank);
+    if (line.fact.pid != 0) acted(of_pid, line.fact.pid);
   }
   choose_end(ends);
 }
@@ -168,14 +160,38 @@ void Phases::choose_end(const std::vector<EventTime>& ends) {
   }
 }
 
+template <class Do>
+void Phases::for_each_crowd(Do&& act) {
+  for (auto& [host, crowd] : of_host_) act(crowd);
+  for (auto& [host, crowd] : of_sender_) act(crowd);
+  act(unnamed_);
+  act(everyone_);
+}
+
+void Phases::learn_endurance() {
+  for (Life& life : lives_) {
+    for (const EventTime& time : life.called) life.outlived.learn(time, kLongestDelayUs);
+    for (const EventTime& time : life.acted) life.outlived.learn(time, kLongestHangUs);
+  }
+  for_each_crowd([&](Crowd& crowd) {
+    std::vector<Outlived> all;
+    for (const std::size_t i : crowd.lives) all.push_back(lives_[i].outlived);
+    crowd.endurance = Endurance(std::move(all));
+  });
+}
+
 void Phases::learn_kernels(const View& view) {
+  std::set<std::pair<const Crowd*, std::int64_t>> pids;
+  for_each_crowd([&](Crowd& crowd) {
+    for (const std::size_t i : crowd.lives) pids.emplace(&crowd, view.workers.all[i].pid);
+  });
   for (const XidIncident& incident : view.job.hardware().xids()) {
     if (!incident.first.time.uptime_us || incident.pids.empty()) continue;
     const std::string host = view.job.host_of(incident.spoken_host, incident.source);
     if (host.empty()) continue;
-    const auto& lives = lives_on(host);
-    if (std::ranges::none_of(
-            lives, [&](std::size_t i) { return incident.pids.contains(view.workers.all[i].pid); }))
+    const Crowd* crowd = &crowd_on(host);
+    if (std::ranges::none_of(incident.pids,
+                             [&](std::int64_t pid) { return pids.contains({crowd, pid}); }))
       continue;
     const std::int64_t first = *incident.first.time.uptime_us;
     const std::int64_t last = incident.last.time.uptime_us.value_or(first);
@@ -189,12 +205,12 @@ void Phases::learn_kernels(const View& view) {
   }
 }
 
-const std::vector<std::size_t>& Phases::lives_on(const std::string& host) const {
+const Phases::Crowd& Phases::crowd_on(const std::string& host) const {
   if (host.empty()) return everyone_;
   if (const auto named = of_host_.find(host); named != of_host_.end()) return named->second;
   // In a container NCCL prints the container's name, but the sender knows the machine's.
   const auto sent = of_sender_.find(host);
-  return unnamed_.empty() && sent != of_sender_.end() ? sent->second : unnamed_;
+  return unnamed_.lives.empty() && sent != of_sender_.end() ? sent->second : unnamed_;
 }
 
 Order Phases::order_to_beginning(const EventTime& time, const std::string& host) const {
@@ -215,19 +231,21 @@ bool Phases::is_after_end(const EventTime& time) const {
   return order_to(moved_back(time, kEndUs), ended_, false) == Order::after;
 }
 
+Endurance Phases::endurance(const std::string& host, const std::vector<int>& ranks) const {
+  const Crowd& crowd = crowd_on(host);
+  if (ranks.empty()) return crowd.endurance;
+  std::vector<Outlived> some;
+  for (const int rank : ranks)
+    if (const auto known = of_rank_.find(rank); known != of_rank_.end())
+      for (const std::size_t i : known->second)
+        if (std::ranges::binary_search(crowd.lives, i)) some.push_back(lives_[i].outlived);
+  return Endurance(std::move(some));
+}
+
 bool Phases::is_outlived(const Sighted& sighted) const {
-  bool any = false;
-  for (const std::size_t i : lives_on(sighted.host)) {
-    const Life& life = lives_[i];
-    if (!sighted.ranks.empty() &&
-        std::ranges::find(sighted.ranks, life.rank) == sighted.ranks.end())
-      continue;
-    if (!is_long_before(sighted.time, life.called, kLongestDelayUs) &&
-        !is_long_before(sighted.time, life.acted, kLongestHangUs))
-      return false;
-    any = true;
-  }
-  return any;
+  const Endurance& ranks =
+      sighted.ranks == nullptr ? crowd_on(sighted.host).endurance : *sighted.ranks;
+  return ranks.outlives(sighted.time);
 }
 
 // Used if no wall clock decides: compares with lines of the same log that name processes of the

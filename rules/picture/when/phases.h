@@ -12,6 +12,7 @@
 
 #include "model/time.h"
 #include "rules/knowledge/phase.h"
+#include "rules/picture/when/endurance.h"
 #include "rules/state/line_ref.h"
 
 namespace faultline {
@@ -29,11 +30,11 @@ BootOfLog boot_of(const View& view, const std::string& spoken_host, const LineRe
 
 // A sighting to be placed in time.
 struct Sighted {
-  EventTime time;                // of the last line
-  std::string host;              // empty: not known
-  std::vector<int> ranks;        // ranks that it could hold up; empty: all ranks of the host
-  std::optional<BootOfLog> log;  // the kernel log that has the line, if any
-  bool lasts = false;            // the condition lasts, so no rank can outlive it
+  EventTime time;                    // of the last line
+  std::string host;                  // empty: not known
+  const Endurance* ranks = nullptr;  // that it could hold up; nullptr: all ranks of the host
+  std::optional<BootOfLog> log;      // the kernel log that has the line, if any
+  bool lasts = false;                // the condition lasts, so no rank can outlive it
 };
 
 class Phases {
@@ -43,6 +44,9 @@ class Phases {
 
   Phase of(const Sighted& sighted) const;
 
+  // Of these ranks, as far as they may be on the host; of all that may be, if none is named.
+  Endurance endurance(const std::string& host, const std::vector<int>& ranks) const;
+
   // Whether the time is surely before the first line of the attempt.
   bool is_before(const EventTime& time, const std::string& host = "") const;
 
@@ -51,9 +55,13 @@ class Phases {
   using Stamps = std::array<EventTime, 2>;
 
   struct Life {
-    int rank = -1;
     Stamps called;  // its last call
     Stamps acted;   // when it ended by itself
+    Outlived outlived;
+  };
+  struct Crowd {
+    std::vector<std::size_t> lives;  // ascending
+    Endurance endurance;
   };
   // Uptimes of kernel lines that name processes of the job.
   struct Named {
@@ -64,6 +72,7 @@ class Phases {
 
   void learn_calls(const View& view);
   void learn_torch(const View& view);
+  void learn_endurance();
   void learn_kernels(const View& view);
   void choose_end(const std::vector<EventTime>& ends);
   void began_at(const EventTime& time, const std::string& host);
@@ -71,7 +80,9 @@ class Phases {
   bool is_after_end(const EventTime& time) const;
   bool is_outlived(const Sighted& sighted) const;
   Phase by_kernel(const Sighted& sighted) const;
-  const std::vector<std::size_t>& lives_on(const std::string& host) const;
+  const Crowd& crowd_on(const std::string& host) const;
+  template <class Do>
+  void for_each_crowd(Do&& act);
 
   Stamps begun_;                            // the beginning of the attempt
   std::map<std::string, Stamps> begun_on_;  // by host
@@ -81,10 +92,11 @@ class Phases {
   Stamps ended_;  // the first report of its end
   bool has_members_ = false;
   std::vector<Life> lives_;  // by worker
-  std::map<std::string, std::vector<std::size_t>> of_host_;
-  std::map<std::string, std::vector<std::size_t>> of_sender_;
-  std::vector<std::size_t> unnamed_;
-  std::vector<std::size_t> everyone_;
+  std::map<int, std::vector<std::size_t>> of_rank_;
+  std::map<std::string, Crowd> of_host_;
+  std::map<std::string, Crowd> of_sender_;
+  Crowd unnamed_;
+  Crowd everyone_;
   std::map<BootOfLog, Named> named_;
 };
 

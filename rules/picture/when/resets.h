@@ -9,7 +9,7 @@
 namespace faultline {
 
 // The GPU of this log that was reset at about that time; empty: none. `but`: a GPU to leave out.
-std::string reset_near(const View& view, std::uint32_t source, const std::string& spoken_host,
-                       std::uint64_t boot, const EventTime& time, const std::string& but = "");
+std::string reset_near(const View& view, const BootOfLog& boot, const EventTime& time,
+                       const std::string& but = "");
 
 }  // namespace faultline

@@ -8,7 +8,9 @@
 
 #include "rules/knowledge/ground_names.h"
 #include "rules/knowledge/prose.h"
+#include "rules/picture/read/xids_by_place.h"
 #include "rules/picture/who/owner.h"
+#include "rules/picture/who/workers_by.h"
 
 namespace faultline {
 namespace {
@@ -52,17 +54,15 @@ std::string gpu_lost_with(const View& view, const KernelSighting& sighting) {
   const std::string_view bridge = sighting.field("bridge");
   if (bridge.empty() || !sighting.counts()) return {};
   std::set<std::string> lost;
-  for (const XidIncident& incident : view.job.hardware().xids()) {
-    const XidMeaning* meaning = view.catalog.xid(incident.code);
-    if (meaning == nullptr || meaning->cause != Cause::gpu_off_bus) continue;
-    if (view.job.host_of(incident.spoken_host, incident.source) != sighting.host) continue;
+  for (const XidIncident* incident : view.xids().lost_on(sighting.host)) {
+    const auto passed = microseconds_between(sighting.first->line.time, incident->first.time);
+    if (!passed || *passed < -kLostTogetherUs || *passed > kLostTogetherUs) continue;
     // Buses are numbered from the root down; what is below a port has a higher number.
     const auto domain_end = bridge.find(':');
-    const bool below =
-        incident.gpu.substr(0, domain_end) == bridge.substr(0, domain_end) && incident.gpu > bridge;
-    const auto passed = microseconds_between(sighting.first->line.time, incident.first.time);
-    if (below && passed && *passed >= -kLostTogetherUs && *passed <= kLostTogetherUs)
-      lost.insert(incident.gpu);
+    const std::string_view gpu = incident->gpu;
+    if (gpu > bridge && gpu.substr(0, domain_end) == bridge.substr(0, domain_end))
+      lost.insert(incident->gpu);
+    if (lost.size() > 1) return {};
   }
   return lost.size() == 1 ? *lost.begin() : std::string();
 }
@@ -76,104 +76,9 @@ void settle_by_who_is_behind(const View& view, std::vector<std::size_t>& owners)
   if (settled.size() == 1) owners = settled;
 }
 
-// nullopt: no rank of the job has it, and it need not be a GPU.
-std::optional<KernelPart> gpu_part(const View& view, const KernelSighting& sighting,
-                                   const std::string& address) {
-  KernelPart part = host_part(view, sighting.host);
-  part.key = "gpu " + address;
-  part.gpu = address;
-  part.name = "GPU " + address;
-  part.subject.gpus = {gpu_name(sighting.host, address)};
-  bool gpus_unknown = false;
-  std::vector<std::size_t> owners;
-  for (std::size_t index : view.workers.perhaps_on(sighting.host)) {
-    gpus_unknown |= view.workers.all[index].gpu.empty();
-    if (view.workers.all[index].gpu == address) owners.push_back(index);
-  }
-  if (sighting.host.empty() && owners.size() > 1) settle_by_who_is_behind(view, owners);
-  std::set<std::string> machines;
-  for (std::size_t index : owners) machines.insert(view.workers.all[index].host);
-  if (machines.size() == 1) {
-    for (std::size_t index : owners) add_worker(view, index, part);
-    part.standing = Standing::of_the_job;
-    if (sighting.host.empty() && !machines.contains("")) {
-      part.subject.hosts = {*machines.begin()};
-      part.subject.gpus = {gpu_name(*machines.begin(), address)};
-    }
-    return part;
-  }
-  if (sighting.signature->blames != Blames::gpu) return std::nullopt;
-  if (view.workers.all.empty()) return part;
-  const bool may_be_ours = gpus_unknown && part.standing != Standing::bystander;
-  part.standing = may_be_ours ? Standing::perhaps : Standing::bystander;
-  part.doubts.push_back(Ground::gpu_unknown);
-  return part;
-}
-
-bool names_device(const std::vector<std::string>& list, const KernelDevices::Names& nic) {
-  return std::ranges::any_of(list, [&](const std::string& item) {
-    // Merged NICs are joined: "mlx5_0:1+mlx5_1:1".
-    std::string_view rest = item;
-    while (!rest.empty()) {
-      const std::string_view one = rest.substr(0, rest.find('+'));
-      const std::string_view device = one.substr(0, one.find(':'));
-      if (!device.empty() && (device == nic.device || device == nic.netdev)) return true;
-      rest.remove_prefix(std::min(one.size() + 1, rest.size()));
-    }
-    return false;
-  });
-}
-
-// Whether an Xid of a GPU at this address was reported.
-bool is_known_gpu(const View& view, const std::string& host, const std::string& address) {
-  return std::ranges::any_of(view.job.hardware().xids(), [&](const XidIncident& incident) {
-    return incident.gpu == address &&
-           view.job.host_of(incident.spoken_host, incident.source) == host;
-  });
-}
-
-// Whether the addresses of all these devices are known, and none is this one.
-bool are_elsewhere(const KernelDevices& devices, const std::string& host,
-                   const std::vector<std::string>& listed, const std::string& pci) {
-  if (pci.empty() || listed.empty()) return false;
-  return std::ranges::all_of(listed, [&](const std::string& item) {
-    const KernelDevices::Names* known =
-        devices.nic(host, {.pci = "", .device = item.substr(0, item.find(':')), .netdev = ""});
-    return known != nullptr && !known->pci.empty() && known->pci != pci;
-  });
-}
-
-// Whether the processes of the job on this host use the NIC.
-Standing standing_of_nic(const View& view, const KernelDevices& devices, const std::string& host,
-                         const KernelDevices::Names& nic, Standing of_host) {
-  if (of_host == Standing::bystander) return of_host;
-  bool told = false;
-  for (std::size_t index : view.workers.perhaps_on(host)) {
-    const ProcessKey& process = view.workers.all[index].process;
-    const auto& rdma = view.job.addresses().devices_of(process);
-    const auto& sockets = view.job.addresses().devices_of(process, "Socket");
-    if (names_device(rdma, nic) || names_device(sockets, nic)) return Standing::of_the_job;
-    // An interface that is not listed may belong to a listed device.
-    told |= (!rdma.empty() && !nic.device.empty()) ||
-            (nic.netdev.empty() && are_elsewhere(devices, host, rdma, nic.pci)) ||
-            (rdma.empty() && !sockets.empty() && !nic.netdev.empty());
-  }
-  return told ? Standing::bystander : Standing::perhaps;
-}
-
-// The port of the NIC, as the job's processes list it (mlx5_5:1). Empty: they list none, or
-// several.
-std::string listed_port(const View& view, const std::string& host, const std::string& device) {
-  std::set<std::string> ports;
-  for (std::size_t index : view.workers.perhaps_on(host))
-    for (const std::string& listed :
-         view.job.addresses().devices_of(view.workers.all[index].process)) {
-      const std::size_t colon = listed.find(':');
-      if (colon != std::string::npos && listed.compare(0, colon, device) == 0 &&
-          listed.find('+') == std::string::npos)
-        ports.insert(listed.substr(colon + 1));
-    }
-  return ports.size() == 1 ? *ports.begin() : std::string();
+// Whether a worker that may be on the host has a GPU that no line names. "": on any host.
+bool has_unknown_gpu(const View& view, const std::string& host) {
+  return view.by_gpu().any_perhaps_on(host, "", [](std::size_t) { return true; });
 }
 
 // Judged by its names.
@@ -184,25 +89,13 @@ bool is_for_rdma(const KernelDevices::Names& nic) {
   });
 }
 
-// The Ethernet interface of an RDMA device and an IPoIB interface carry other traffic too.
-KernelPart nic_part(const View& view, const KernelDevices& devices, const KernelSighting& sighting,
-                    const KernelDevices::Names& nic) {
-  KernelPart part = host_part(view, sighting.host);
-  part.name = !nic.device.empty()   ? nic.device
-              : !nic.netdev.empty() ? nic.netdev
-                                    : "the NIC at " + nic.pci;
-  std::string port(sighting.field("port"));
-  if (port.empty() && !nic.device.empty()) port = listed_port(view, sighting.host, nic.device);
-  if (!port.empty() && !nic.device.empty()) part.name += fmt::format(":{}", port);
-  part.key = "nic " + (nic.device.empty() && nic.netdev.empty() ? nic.pci : part.name);
-  part.subject.nics = {
-      gpu_name(sighting.host, nic.device.empty() && nic.netdev.empty() ? nic.pci : part.name)};
-  part.standing = standing_of_nic(view, devices, sighting.host, nic, part.standing);
-  // If no ranks are known, that is doubt enough for a NIC that only jobs use.
-  const bool carries_jobs = sighting.signature->blames == Blames::port || is_for_rdma(nic);
-  if (part.standing == Standing::perhaps && !(view.workers.all.empty() && carries_jobs))
-    part.doubts.push_back(Ground::use_unknown);
-  return part;
+// Whether the processes of the job on this host use the NIC.
+Standing standing_of_nic(ListedNics& nics, const std::string& host, const KernelDevices::Names& nic,
+                         Standing of_host) {
+  if (of_host == Standing::bystander) return of_host;
+  const std::optional<bool> used = nics.is_used(host, nic);
+  if (!used) return Standing::perhaps;
+  return *used ? Standing::of_the_job : Standing::bystander;
 }
 
 KernelDevices::Names nic_named_by(const KernelDevices& devices, const KernelSighting& sighting,
@@ -217,17 +110,77 @@ KernelDevices::Names nic_named_by(const KernelDevices& devices, const KernelSigh
   return own;
 }
 
-KernelPart device_part(const View& view, const KernelDevices& devices,
-                       const KernelSighting& sighting) {
-  std::string address(sighting.field("pci"));
-  if (address.empty()) address = devices.below(sighting.host, sighting.field("bridge"));
-  if (address.empty()) address = gpu_lost_with(view, sighting);
-  if (!address.empty()) {
-    if (auto gpu = gpu_part(view, sighting, address)) return *gpu;
-    const auto nic = nic_named_by(devices, sighting, address);
-    if (!nic.device.empty() || !nic.netdev.empty()) return nic_part(view, devices, sighting, nic);
+}  // namespace
+
+const KernelParts::GpuUsers& KernelParts::users_of(const std::string& host,
+                                                   const std::string& address) {
+  const auto [known, is_new] = gpu_users_.try_emplace({host, address});
+  GpuUsers& users = known->second;
+  if (!is_new) return users;
+  users.workers = view_.by_gpu().perhaps_on(host, address);
+  if (host.empty() && users.workers.size() > 1) settle_by_who_is_behind(view_, users.workers);
+  for (const std::size_t index : users.workers) users.hosts.insert(view_.workers.all[index].host);
+  return users;
+}
+
+// nullopt: no rank of the job has it, and it need not be a GPU.
+std::optional<KernelPart> KernelParts::gpu(const KernelSighting& sighting,
+                                           const std::string& address) {
+  KernelPart part = host_part(view_, sighting.host);
+  part.key = "gpu " + address;
+  part.gpu = address;
+  part.name = "GPU " + address;
+  part.subject.gpus = {gpu_name(sighting.host, address)};
+  const GpuUsers& users = users_of(sighting.host, address);
+  if (users.hosts.size() == 1) {
+    const std::string& host = *users.hosts.begin();
+    for (const std::size_t index : users.workers) add_worker(view_, index, part);
+    part.standing = Standing::of_the_job;
+    if (sighting.host.empty() && !host.empty()) {
+      part.subject.hosts = {host};
+      part.subject.gpus = {gpu_name(host, address)};
+    }
+    return part;
   }
-  KernelPart part = host_part(view, sighting.host);
+  if (sighting.signature->blames != Blames::gpu) return std::nullopt;
+  if (view_.workers.all.empty()) return part;
+  const bool may_be_ours =
+      part.standing != Standing::bystander && has_unknown_gpu(view_, sighting.host);
+  part.standing = may_be_ours ? Standing::perhaps : Standing::bystander;
+  part.doubts.push_back(Ground::gpu_unknown);
+  return part;
+}
+
+// The Ethernet interface of an RDMA device and an IPoIB interface carry other traffic too.
+KernelPart KernelParts::nic(const KernelSighting& sighting, const KernelDevices::Names& names) {
+  KernelPart part = host_part(view_, sighting.host);
+  part.name = !names.device.empty()   ? names.device
+              : !names.netdev.empty() ? names.netdev
+                                      : "the NIC at " + names.pci;
+  std::string port(sighting.field("port"));
+  if (port.empty() && !names.device.empty()) port = nics_.port_of(sighting.host, names.device);
+  if (!port.empty() && !names.device.empty()) part.name += fmt::format(":{}", port);
+  part.key = "nic " + (names.device.empty() && names.netdev.empty() ? names.pci : part.name);
+  part.subject.nics = {gpu_name(
+      sighting.host, names.device.empty() && names.netdev.empty() ? names.pci : part.name)};
+  part.standing = standing_of_nic(nics_, sighting.host, names, part.standing);
+  // If no ranks are known, that is doubt enough for a NIC that only jobs use.
+  const bool carries_jobs = sighting.signature->blames == Blames::port || is_for_rdma(names);
+  if (part.standing == Standing::perhaps && !(view_.workers.all.empty() && carries_jobs))
+    part.doubts.push_back(Ground::use_unknown);
+  return part;
+}
+
+KernelPart KernelParts::device(const KernelSighting& sighting) {
+  std::string address(sighting.field("pci"));
+  if (address.empty()) address = devices_.below(sighting.host, sighting.field("bridge"));
+  if (address.empty()) address = gpu_lost_with(view_, sighting);
+  if (!address.empty()) {
+    if (auto part = gpu(sighting, address)) return *part;
+    const auto names = nic_named_by(devices_, sighting, address);
+    if (!names.device.empty() || !names.netdev.empty()) return nic(sighting, names);
+  }
+  KernelPart part = host_part(view_, sighting.host);
   const std::string where = address.empty() ? std::string(sighting.field("bridge")) : address;
   // The functions of one card, 0000:5c:00.0 and 0000:5c:00.1, are one part.
   part.key = "pci " + (address.empty() ? where : address.substr(0, address.rfind('.')));
@@ -235,30 +188,26 @@ KernelPart device_part(const View& view, const KernelDevices& devices,
                             : (address.empty() ? "PCIe port " : "the device at ") + where;
   // The driver says that it is a GPU, and it is no rank's.
   const bool is_gpu = sighting.field("driver") == "nvidia" ||
-                      (!address.empty() && is_known_gpu(view, sighting.host, address));
-  const bool others_gpu = is_gpu && !view.workers.all.empty() &&
-                          std::ranges::none_of(view.workers.all, [](const Worker& worker) {
-                            return worker.gpu.empty();
-                          });
+                      (!address.empty() && view_.xids().names_gpu(sighting.host, address));
+  const bool others_gpu = is_gpu && !view_.workers.all.empty() && !has_unknown_gpu(view_, {});
   if (others_gpu) part.standing = Standing::bystander;
   if (part.standing == Standing::of_the_job) part.standing = Standing::perhaps;
   part.doubts.push_back(Ground::use_unknown);
   return part;
 }
 
-KernelPart process_part(const View& view, const EndedProcesses& ended,
-                        const KernelSighting& sighting) {
-  KernelPart part = host_part(view, sighting.host);
+KernelPart KernelParts::process(const KernelSighting& sighting) const {
+  KernelPart part = host_part(view_, sighting.host);
   const std::int64_t pid = sighting.pid();
   if (pid == 0 || part.standing == Standing::bystander) return part;
-  if (const TorchLine<ProcessExit>* end = ended.end_told_by(sighting)) {
+  if (const TorchLine<ProcessExit>* end = ended_.end_told_by(sighting)) {
     const bool names_no_host = sighting.host.empty();
     part.key = fmt::format("pid {}", pid);
     part.standing = Standing::of_the_job;
     part.doubts = {Ground::tied_by_a_number};
     part.subject.ranks = end->fact.ranks;
     part.tie = &end->line;
-    const std::string host = view.job.host_of(short_host(end->fact.host), end->line.source);
+    const std::string host = view_.job.host_of(short_host(end->fact.host), end->line.source);
     if (names_no_host && !host.empty()) {
       part.name = host;
       part.subject.hosts = {host};
@@ -268,20 +217,17 @@ KernelPart process_part(const View& view, const EndedProcesses& ended,
   // The kernel prints pids of the host; NCCL may print those of its container. If both agree on a
   // host of the job, it is the rank.
   if (part.standing == Standing::of_the_job && is_counted_by_host(pid))
-    for (std::size_t index : view.workers.perhaps_on(sighting.host)) {
-      if (view.workers.all[index].pid != pid) continue;
-      add_worker(view, index, part);
+    if (const auto they = view_.by_pid().perhaps_on(sighting.host, pid); !they.empty()) {
+      add_worker(view_, they.front(), part);
       part.key = fmt::format("pid {}", pid);
       return part;
     }
   if (sighting.signature->blames == Blames::process) {
     part.standing = Standing::perhaps;
-    if (!view.workers.all.empty()) part.doubts.push_back(Ground::process_unknown);
+    if (!view_.workers.all.empty()) part.doubts.push_back(Ground::process_unknown);
   }
   return part;
 }
-
-}  // namespace
 
 KernelPart whole_host(const View& view, const std::string& host) {
   KernelPart part = host_part(view, host);
@@ -293,27 +239,26 @@ KernelPart whole_host(const View& view, const std::string& host) {
   return part;
 }
 
-KernelPart part_of(const View& view, const KernelDevices& devices, const EndedProcesses& ended,
-                   const KernelSighting& sighting) {
+KernelPart KernelParts::of(const KernelSighting& sighting) {
   switch (sighting.signature->blames) {
     case Blames::gpu:
     case Blames::pci:
-      return device_part(view, devices, sighting);
+      return device(sighting);
     case Blames::port:
     case Blames::nic: {
-      const auto nic = nic_named_by(devices, sighting, std::string(sighting.field("pci")));
-      const bool named = !nic.device.empty() || !nic.netdev.empty() || !nic.pci.empty();
-      return named ? nic_part(view, devices, sighting, nic) : host_part(view, sighting.host);
+      const auto names = nic_named_by(devices_, sighting, std::string(sighting.field("pci")));
+      const bool named = !names.device.empty() || !names.netdev.empty() || !names.pci.empty();
+      return named ? nic(sighting, names) : host_part(view_, sighting.host);
     }
     case Blames::part: {
-      KernelPart part = host_part(view, sighting.host);
+      KernelPart part = host_part(view_, sighting.host);
       if (part.standing == Standing::of_the_job) part.standing = Standing::perhaps;
       part.doubts.push_back(Ground::use_unknown);
       return part;
     }
     default:
-      if (sighting.signature->cause == Cause::host_down) return whole_host(view, sighting.host);
-      return process_part(view, ended, sighting);
+      if (sighting.signature->cause == Cause::host_down) return whole_host(view_, sighting.host);
+      return process(sighting);
   }
 }
 

@@ -1,12 +1,16 @@
 // Which part of which machine a kernel line is about, and whether the job runs on it.
 #pragma once
 
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "rules/picture/read/kernel_sightings.h"
 #include "rules/picture/who/ended_processes.h"
+#include "rules/picture/who/listed_nics.h"
 
 namespace faultline {
 
@@ -27,8 +31,34 @@ struct KernelPart {
   const LineRef* tie = nullptr;  // the line that ties it to its rank
 };
 
-KernelPart part_of(const View& view, const KernelDevices& devices, const EndedProcesses& ended,
-                   const KernelSighting& sighting);
+class KernelParts {
+ public:
+  KernelParts(const View& view, const KernelSightings& sightings)
+      : view_(view),
+        devices_(sightings.devices),
+        nics_(view, sightings.devices),
+        ended_(view, sightings.all) {}
+
+  KernelPart of(const KernelSighting& sighting);
+
+ private:
+  // The workers that may have the GPU at an address.
+  struct GpuUsers {
+    std::vector<std::size_t> workers;
+    std::set<std::string> hosts;  // "": not known
+  };
+  const GpuUsers& users_of(const std::string& host, const std::string& address);
+  std::optional<KernelPart> gpu(const KernelSighting& sighting, const std::string& address);
+  KernelPart nic(const KernelSighting& sighting, const KernelDevices::Names& names);
+  KernelPart device(const KernelSighting& sighting);
+  KernelPart process(const KernelSighting& sighting) const;
+
+  const View& view_;
+  const KernelDevices& devices_;
+  ListedNics nics_;
+  EndedProcesses ended_;
+  std::map<std::pair<std::string, std::string>, GpuUsers> gpu_users_;  // by host and address
+};
 
 // The host with all of the job's ranks on it.
 KernelPart whole_host(const View& view, const std::string& host);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "rules/picture/who/workers_by.h"
+
 namespace faultline {
 namespace {
 
@@ -24,11 +26,18 @@ bool Memberships::may_have_unseen_ranks(const std::string& host) {
   const Workers& workers = view_.workers;
   if (workers.expected <= static_cast<int>(workers.all.size()) || host.empty()) return false;
   if (!workers.by_host.contains(host) && !workers.by_sender_host.contains(host)) return true;
+  const auto [known, is_new] = lacks_ranks_.try_emplace(host, false);
+  if (is_new) known->second = lacks_ranks(host);
+  return known->second;
+}
+
+// Whether a rank of the host's block was not seen.
+bool Memberships::lacks_ranks(const std::string& host) {
   if (!rank_hosts_) rank_hosts_ = rank_hosts(view_);
   const std::optional<int> block = rank_hosts_->block_of(host);
   if (!block) return false;
   for (int rank = *block * rank_hosts_->block; rank < (*block + 1) * rank_hosts_->block; ++rank)
-    if (!workers.by_rank.contains(rank)) return true;
+    if (!view_.workers.by_rank.contains(rank)) return true;
   return false;
 }
 
@@ -50,11 +59,9 @@ GpuMembership Memberships::of(const std::string& host, const std::string& gpu) {
     if (is_host_without_process(host)) membership.kind = GpuMembership::Kind::unseen_rank;
     return membership;
   }
-  bool gpus_unknown = false;
-  for (std::size_t i : view_.workers.perhaps_on(host)) {
-    gpus_unknown |= workers[i].gpu.empty();
-    if (workers[i].gpu == gpu) membership.workers.push_back(i);
-  }
+  const bool gpus_unknown =
+      view_.by_gpu().any_perhaps_on(host, "", [](std::size_t) { return true; });
+  membership.workers = view_.by_gpu().perhaps_on(host, gpu);
   using Kind = GpuMembership::Kind;
   // Two ranks may share a GPU, but two machines cannot have the same name.
   std::set<std::string> machines;

@@ -1,6 +1,7 @@
 // Whether, and how, a GPU in a kernel log belongs to the job.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -34,11 +35,13 @@ class Memberships {
 
  private:
   bool may_have_unseen_ranks(const std::string& host);
+  bool lacks_ranks(const std::string& host);
   bool is_host_without_process(const std::string& host);
 
   const View& view_;
   // Computed at the first use.
   std::optional<RankHosts> rank_hosts_;
+  std::map<std::string, bool> lacks_ranks_;  // by host
   std::optional<std::set<std::string>> process_hosts_;
 };
 

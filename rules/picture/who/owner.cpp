@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "rules/knowledge/ground_names.h"
+#include "rules/picture/who/workers_by.h"
 
 namespace faultline {
 namespace {
@@ -84,22 +85,36 @@ bool is_counted_by_host(std::int64_t pid) {
   return pid >= kLowest;
 }
 
-Owner owner_of_process(const View& view, const std::string& host,
-                       const std::set<std::int64_t>& pids) {
-  const Ownership of_host = owner_of_host(view, host);
-  if (of_host.owner != Owner::host || pids.empty()) return of_host.owner;
-  std::set<std::int64_t> of_ranks;
-  for (const std::size_t index : of_host.workers) of_ranks.insert(view.workers.all[index].pid);
-  const auto is_of_a_rank = [&](std::int64_t pid) { return of_ranks.contains(pid); };
-  if (std::ranges::any_of(pids, is_of_a_rank)) return Owner::ranks;
-  if (!std::ranges::all_of(of_ranks, is_counted_by_host)) return Owner::unknown;
-  // The kernel and these processes use the same pids if the kernel has named one of the processes.
-  const bool counts_alike =
-      std::ranges::any_of(view.job.hardware().xids(), [&](const XidIncident& incident) {
-        return view.job.host_of(incident.spoken_host, incident.source) == host &&
-               std::ranges::any_of(incident.pids, is_of_a_rank);
-      });
-  return counts_alike ? Owner::bystander : Owner::host;
+const ProcessOwners::Pids& ProcessOwners::pids_of(const std::string& host) {
+  const auto [known, is_new] = hosts_.try_emplace(host);
+  if (!is_new) return known->second;
+  if (!counting_alike_) {
+    counting_alike_.emplace();
+    for (const XidIncident& incident : view_.job.hardware().xids()) {
+      const std::string there = view_.job.host_of(incident.spoken_host, incident.source);
+      if (any_is_of_a_rank(there, incident.pids)) counting_alike_->insert(there);
+    }
+  }
+  known->second.count_alike = counting_alike_->contains(host);
+  known->second.counted_by_host = std::ranges::all_of(
+      view_.workers.on(host),
+      [&](std::size_t index) { return is_counted_by_host(view_.workers.all[index].pid); });
+  return known->second;
+}
+
+bool ProcessOwners::any_is_of_a_rank(const std::string& host,
+                                     const std::set<std::int64_t>& pids) const {
+  return std::ranges::any_of(
+      pids, [&](std::int64_t pid) { return !view_.by_pid().on(host, pid).empty(); });
+}
+
+Owner ProcessOwners::of(const std::string& host, const std::set<std::int64_t>& pids) {
+  if (host.empty() || view_.workers.on(host).empty()) return owner_of_host(view_, host).owner;
+  if (pids.empty()) return Owner::host;
+  if (any_is_of_a_rank(host, pids)) return Owner::ranks;
+  const Pids& known = pids_of(host);
+  if (!known.counted_by_host) return Owner::unknown;
+  return known.count_alike ? Owner::bystander : Owner::host;
 }
 
 Owners::Owners(const View& view, Subject& subject)

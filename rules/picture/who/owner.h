@@ -51,10 +51,28 @@ class NicUsers {
 
 Ownership owner_of_port(const View& view, const NicUsers& users, const NetworkPort& port);
 
-// The owner of a process that a kernel names by its pid. Owner::host: the job runs there, and no
-// rank has this pid; it may still be a rank in a container, which has pids of its own.
-Owner owner_of_process(const View& view, const std::string& host,
-                       const std::set<std::int64_t>& pids);
+// The owners of processes that a kernel names by their pids.
+class ProcessOwners {
+ public:
+  explicit ProcessOwners(const View& view) : view_(view) {}
+
+  // Owner::host: the job runs there, and no rank has one of these pids; it may still be a rank in a
+  // container, which has pids of its own.
+  Owner of(const std::string& host, const std::set<std::int64_t>& pids);
+
+ private:
+  // The pids of the ranks on a host.
+  struct Pids {
+    bool counted_by_host = false;  // all of them, as it looks
+    bool count_alike = false;      // the kernel uses the same: it has named one of the ranks
+  };
+  const Pids& pids_of(const std::string& host);
+  bool any_is_of_a_rank(const std::string& host, const std::set<std::int64_t>& pids) const;
+
+  const View& view_;
+  std::map<std::string, Pids> hosts_;
+  std::optional<std::set<std::string>> counting_alike_;  // hosts
+};
 
 // Whether the pid looks like the host's count: training processes have high pids there. Low pids
 // are a container's own.

@@ -96,6 +96,16 @@ TEST(BootTimes, AnotherToldBootTimeIsAnotherBoot) {
   EXPECT_EQ(logs.dated(second), 86500);
 }
 
+TEST(BootTimes, OfToldBootsOnlyThoseInWhichTheHostSpokeAreKept) {
+  Logs logs;
+  const LineRef before = logs.say(0, up(100));
+  for (std::int64_t day = 0; day < 9; ++day)
+    logs.say(0, up(0), ClockReading{.wall_us = kBoot + day * 86400 * kSecond, .teller = "sender"});
+  EXPECT_EQ(logs.boots(0), 1u);
+  EXPECT_EQ(logs.dated(before), 100);
+  EXPECT_EQ(logs.dated(logs.say(0, up(5))), 8 * 86400 + 5);
+}
+
 TEST(BootTimes, NothingIsConcludedAcrossABoot) {
   Logs logs;
   const LineRef before = logs.say(0, up(90000));
