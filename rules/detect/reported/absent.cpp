@@ -53,7 +53,7 @@ Absent* only_one_without_process(Absentees& absentees) {
   return only;
 }
 
-Absentees absentees_in(const View& view, const JobReport& report, int world) {
+Absentees absentees_in(const ReportedPeople& people, const JobReport& report) {
   Absentees absentees;
   for (const auto& [id, communicator] : report.communicators) {
     const bool forming = communicator.status == "INIT";
@@ -62,8 +62,8 @@ Absentees absentees_in(const View& view, const JobReport& report, int world) {
       // A process that answers but does not have this communicator has left it, unless the
       // communicator is still being set up.
       if (!is_gone(state) && !(forming && state == "missing")) continue;
-      add(absentees, {person_of(view, id, number, communicator.nranks, rank.process, world),
-                      rank.process, forming, communicator.nranks});
+      add(absentees, {people.of(id, number, communicator.nranks, rank.process), rank.process,
+                      forming, communicator.nranks});
     }
   }
   std::multimap<std::pair<std::int64_t, std::string>, Absent*> by_process;
@@ -82,21 +82,19 @@ Absentees absentees_in(const View& view, const JobReport& report, int world) {
   if (unnamed.size() == 1)
     if (Absent* absent = only_one_without_process(absentees)) {
       absent->process = *unnamed.front();
-      absent->person =
-          person_of(view, absent->person.communicator, absent->person.rank_in_communicator,
-                    absent->nranks, absent->process, world);
+      absent->person = people.of(absent->person.communicator, absent->person.rank_in_communicator,
+                                 absent->nranks, absent->process);
       return absentees;
     }
   for (const ReportedProcess* process : unnamed)
-    add(absentees, {person_of(view, "", -1, 0, *process, world), *process, false, 0});
+    add(absentees, {people.of("", -1, 0, *process), *process, false, 0});
   return absentees;
 }
 
 // A slow connection is no finding by itself, but a peer that RAS gave up is one.
-void add_monitored(const View& view, Absentees& absentees, int world) {
+void add_monitored(const View& view, const ReportedPeople& people, Absentees& absentees) {
   for (const auto& [key, process] : view.job.reports().monitored())
-    if (process.state == "dead")
-      add(absentees, {person_of(view, "", -1, 0, process, world), process, false, 0});
+    if (process.state == "dead") add(absentees, {people.of("", -1, 0, process), process, false, 0});
 }
 
 // The ranks of one host with the same state: a host that is gone takes all its ranks along.
@@ -155,16 +153,18 @@ Suspicion describe_absent(const View& view, const AlikeAbsent& group) {
 
 std::vector<Suspicion> find_reported_absent(const View& view) {
   const Reports& reports = view.job.reports();
-  const int world = world_of(view);
+  if (reports.latest() == nullptr && reports.monitored().empty()) return {};
+  const ReportedPeople people(view);
   Absentees absentees;
-  if (const JobReport* report = reports.latest()) absentees = absentees_in(view, *report, world);
-  add_monitored(view, absentees, world);
+  if (const JobReport* report = reports.latest()) absentees = absentees_in(people, *report);
+  add_monitored(view, people, absentees);
   std::vector<Suspicion> found;
   for (const AlikeAbsent& group : groups_of(absentees))
     found.push_back(describe_absent(view, group));
 
   // If most are gone, the job has ended or RAS's own network is cut: no process stands out.
-  const std::size_t all = std::max(static_cast<std::size_t>(world), reports.monitored().size());
+  const std::size_t all =
+      std::max(static_cast<std::size_t>(people.world()), reports.monitored().size());
   if (absentees.size() > 1 && absentees.size() * 2 > all)
     for (Suspicion& suspicion : found) {
       suspicion.verdict = Verdict::healthy;
@@ -176,7 +176,7 @@ std::vector<Suspicion> find_reported_absent(const View& view) {
 std::vector<Suspicion> find_reported_errors(const View& view) {
   const JobReport* report = view.job.reports().latest();
   if (report == nullptr) return {};
-  const int world = world_of(view);
+  const ReportedPeople known(view);
   struct Erring {
     ReportedPerson person;
     const ReportedRank* rank = nullptr;
@@ -186,7 +186,7 @@ std::vector<Suspicion> find_reported_errors(const View& view) {
   for (const auto& [id, communicator] : report->communicators)
     for (const auto& [number, rank] : communicator.ranks) {
       if (rank.error.empty()) continue;
-      ReportedPerson person = person_of(view, id, number, communicator.nranks, rank.process, world);
+      ReportedPerson person = known.of(id, number, communicator.nranks, rank.process);
       auto& those = rank.error == kRemote ? remote : own;
       std::string key = person.key;
       those.try_emplace(std::move(key), Erring{std::move(person), &rank});

@@ -62,10 +62,11 @@ bool ends_early(const EndOfRank& end, const EndOfRank& last) {
 }
 
 std::optional<Suspicion> look_at(const View& view, const std::string& id,
-                                 const InspectedCommunicator& communicator, int world) {
+                                 const InspectedCommunicator& communicator,
+                                 const ReportedPeople& people) {
   const std::string operation = main_operation(communicator);
   const std::vector<EndOfRank> ends = ends_of(communicator, operation);
-  if (ends.size() < 2 || told_by_calls(view, id)) return std::nullopt;
+  if (ends.size() < 2 || people.told_by_calls(id)) return std::nullopt;
   if (std::ranges::any_of(ends, [&](const EndOfRank& end) { return is_live(view, end); }))
     return std::nullopt;
   std::vector<ReportedPerson> early;
@@ -73,7 +74,7 @@ std::optional<Suspicion> look_at(const View& view, const std::string& id,
   Finding& finding = suspicion.finding;
   for (const EndOfRank& end : ends) {
     if (!ends_early(end, ends.back())) continue;
-    early.push_back(person_of(view, id, end.number, communicator.nranks, end.rank->process, world));
+    early.push_back(people.of(id, end.number, communicator.nranks, end.rank->process));
     if (finding.evidence.size() < kMostLines) finding.evidence.push_back(view.evidence(*end.line));
   }
   finding.evidence.push_back(view.evidence(*ends.back().line));
@@ -105,10 +106,11 @@ std::optional<Suspicion> look_at(const View& view, const std::string& id,
 }  // namespace
 
 std::vector<Suspicion> find_inspected_ends(const View& view) {
+  if (view.job.reports().inspected().empty()) return {};
   std::vector<Suspicion> found;
-  const int world = world_of(view);
+  const ReportedPeople people(view);
   for (const auto& [id, communicator] : view.job.reports().inspected())
-    if (auto suspicion = look_at(view, id, communicator, world))
+    if (auto suspicion = look_at(view, id, communicator, people))
       found.push_back(std::move(*suspicion));
   return found;
 }

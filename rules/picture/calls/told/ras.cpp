@@ -135,10 +135,10 @@ bool aborted(const ReportedCommunicator& communicator) {
 // The processes of all communicators, by number.
 class People {
  public:
-  explicit People(const View& view) : view_(view), world_(world_of(view)) {}
+  explicit People(const View& view) : known_(view) {}
 
   int number_of(const std::string& id, int rank, int nranks, const ReportedProcess& process) {
-    ReportedPerson person = person_of(view_, id, rank, nranks, process, world_);
+    ReportedPerson person = known_.of(id, rank, nranks, process);
     const auto [known, is_new] = number_.try_emplace(person.key, static_cast<int>(people_.size()));
     const auto at = static_cast<std::size_t>(known->second);
     if (is_new) {
@@ -151,6 +151,10 @@ class People {
     return known->second;
   }
 
+  bool are_told_by_calls(const std::string& communicator) const {
+    return known_.told_by_calls(communicator);
+  }
+
   std::vector<ReportedPerson> of(const std::set<int>& members) const {
     std::vector<ReportedPerson> those;
     for (const int member : members) those.push_back(people_[static_cast<std::size_t>(member)]);
@@ -158,8 +162,7 @@ class People {
   }
 
  private:
-  const View& view_;
-  int world_;
+  ReportedPeople known_;
   std::map<std::string, int> number_;  // by key of the person
   std::vector<ReportedPerson> people_;
   std::vector<int> nranks_;  // size of the communicator that named them
@@ -174,7 +177,7 @@ class Rows {
   std::optional<ProgressRow> row_of(const std::string& id,
                                     const ReportedCommunicator& communicator) {
     const auto standing = widest(communicator, report_.names_all);
-    if (!standing || told_by_calls(view_, id)) return std::nullopt;
+    if (!standing || people_.are_told_by_calls(id)) return std::nullopt;
     const Standing all = report_.names_all ? standing_in_all(communicator) : Standing{};
     const bool mixed = all.places.size() == 1;  // the same number of calls, of different kinds
     const PlaceOfCrowd& last = report_.names_all && !mixed ? all.last() : standing->last();
