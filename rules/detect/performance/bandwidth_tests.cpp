@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "rules/detect/configuration/crew.h"
 #include "rules/detect/parts/facts.h"
@@ -172,16 +173,44 @@ void suspect_cliff(const View& view, const PartRecord& record, double busbw, dou
       Claim::test_cliff));
 }
 
-// The processes on the test's hosts whose lines say which bandwidth NCCL expects of its rings.
-std::vector<const ProcessSetup*> who_told_rings(const View& view,
-                                                const std::vector<std::string>& hosts) {
-  std::vector<const ProcessSetup*> told;
-  for (const ProcessSetup& process : view.job.setup().processes())
-    if (std::ranges::find(hosts, short_host(process.host)) != hosts.end() &&
-        view.job.setup().answer(process, kRings) != nullptr && view.in_attempt(process.process))
-      told.push_back(&process);
-  return told;
-}
+// The processes whose lines say which bandwidth NCCL expects of its rings.
+class ToldRings {
+ public:
+  explicit ToldRings(const View& view) : view_(view) {}
+
+  // On these hosts, in the order in which the job has them.
+  std::vector<const ProcessSetup*> on(const std::vector<std::string>& hosts) {
+    if (!read_) read();
+    std::map<std::size_t, const ProcessSetup*> those;
+    for (const std::string& host : hosts)
+      if (const auto there = by_host_.find(host); there != by_host_.end())
+        those.insert(there->second.begin(), there->second.end());
+    std::vector<const ProcessSetup*> told;
+    for (const auto& [order, process] : those) told.push_back(process);
+    return told;
+  }
+
+ private:
+  using InOrder = std::vector<std::pair<std::size_t, const ProcessSetup*>>;
+
+  void read() {
+    // A host has as many as GPUs, and a few times as many if the job was started again.
+    constexpr std::size_t kMostOfHost = 256;
+    read_ = true;
+    std::size_t order = 0;
+    for (const ProcessSetup& process : view_.job.setup().processes()) {
+      if (view_.job.setup().answer(process, kRings) == nullptr ||
+          !view_.in_attempt(process.process))
+        continue;
+      InOrder& there = by_host_[short_host(process.host)];
+      if (there.size() < kMostOfHost) there.emplace_back(order++, &process);
+    }
+  }
+
+  const View& view_;
+  bool read_ = false;
+  std::map<std::string, InOrder> by_host_;
+};
 
 // The first pair of a GPU and a NIC that these processes name, if GPUDirect RDMA is off for all
 // pairs; else nothing.
@@ -199,12 +228,12 @@ std::optional<std::string> pair_without_gdr(const Setup& setup,
 }
 
 // Compares a run between hosts with what NCCL expects of the hardware that it found.
-void suspect_by_estimate(const View& view, const PartRecord& record, double busbw,
+void suspect_by_estimate(const View& view, ToldRings& rings, const PartRecord& record, double busbw,
                          std::vector<Suspicion>& found) {
   const Setup& setup = view.job.setup();
   const std::vector<std::string> hosts = hosts_measured(view, record);
   if (hosts.size() < 2) return;
-  const std::vector<const ProcessSetup*> processes = who_told_rings(view, hosts);
+  const std::vector<const ProcessSetup*> processes = rings.on(hosts);
   if (processes.empty()) return;
   const auto expected_by = [&](const ProcessSetup* process) {
     return leading_number(*setup.answer(*process, kRings)).value_or(0);
@@ -349,21 +378,19 @@ void suspect_beside_others(const View& view, std::vector<Suspicion>& found) {
            record.name("nodes"), record.name("largest size")}]
         .push_back(std::move(run));
   }
-  const std::size_t before = found.size();
+  std::set<std::vector<std::string>> accused;
+  for (const Suspicion& suspicion : found)
+    if (suspicion.finding.cause == Cause::performance_bandwidth_low)
+      accused.insert(suspicion.finding.subject.hosts);
   for (const auto& [test, runs] : tests) {
-    const auto is_accused = [&](const RunOfHosts& run) {
-      return std::any_of(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(before),
-                         [&](const Suspicion& suspicion) {
-                           return suspicion.finding.cause == Cause::performance_bandwidth_low &&
-                                  suspicion.finding.subject.hosts == run.hosts;
-                         });
-    };
+    const auto is_accused = [&](const RunOfHosts& run) { return accused.contains(run.hosts); };
     if (runs.size() > 1 && std::ranges::none_of(runs, is_accused))
       suspect_odd_host(view, runs, found);
   }
 }
 
-void suspect_table(const View& view, const PartRecord& record, std::vector<Suspicion>& found) {
+void suspect_table(const View& view, ToldRings& rings, const PartRecord& record,
+                   std::vector<Suspicion>& found) {
   const std::size_t before = found.size();
   const auto busbw = number_in(view, record, "busbw");
   const auto size = leading_number(record.name("largest size"));
@@ -372,7 +399,7 @@ void suspect_table(const View& view, const PartRecord& record, std::vector<Suspi
     if (found.size() == before && *size >= view.catalog.performance.bandwidth.from_size)
       suspect_fall(view, record, "busbw", found);
     if (found.size() == before && *size >= view.catalog.performance.bandwidth.from_size)
-      suspect_by_estimate(view, record, *busbw, found);
+      suspect_by_estimate(view, rings, record, *busbw, found);
     if (found.size() == before) suspect_cliff(view, record, *busbw, *size, found);
     if (found.size() == before && *size >= view.catalog.performance.bandwidth.from_size)
       suspect_between_hosts(view, record, *busbw, found);
@@ -384,10 +411,11 @@ void suspect_table(const View& view, const PartRecord& record, std::vector<Suspi
 
 std::vector<Suspicion> suspect_bandwidth_tests(const View& view) {
   std::vector<Suspicion> found;
+  ToldRings rings(view);
   for (const PartRecord& record : view.job.parts().records()) {
     if (record.kind == "results_check") found.push_back(wrong_results(view, record));
     if (record.kind != "bandwidth_test") continue;
-    if (record.tool == "nccl-tests") suspect_table(view, record, found);
+    if (record.tool == "nccl-tests") suspect_table(view, rings, record, found);
     if (record.tool == "bandwidth-line") suspect_line(view, record, found);
   }
   suspect_beside_others(view, found);
