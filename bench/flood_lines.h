@@ -27,11 +27,10 @@ struct FloodRank {
     return fmt::format("node-{}:{}:{} [0] NCCL INFO {}", host, pid, pid, text);
   }
   std::string init() const {
-    return says(
-        fmt::format("ncclCommInitRank comm {:#x} rank {} nranks {} cudaDev 0 nvmlDev 0 busId 1b000 "
-                    "commId {:#x} "
-                    "- Init COMPLETE",
-                    pointer(), rank, ranks, 0x9000 + communicator));
+    return says(fmt::format(
+        "ncclCommInitRank comm {:#x} rank {} nranks {} cudaDev 0 nvmlDev 0 busId 1b000 commId "
+        "{:#x} - Init COMPLETE",
+        pointer(), rank, ranks, 0x9000 + communicator));
   }
   std::string calls(std::string_view function, int op_count, int count, int peer = 0) const {
     return says(fmt::format(
