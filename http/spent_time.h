@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <new>
 #include <string>
 #include <string_view>
 
@@ -43,7 +44,11 @@ class Spending {
  public:
   Spending(SpentTime* to, std::string_view job) : to_(to), job_(job) {}
   ~Spending() {
-    if (to_ != nullptr) to_->add(job_, processor_time() - before_, steady_now());
+    if (to_ == nullptr) return;
+    try {
+      to_->add(job_, processor_time() - before_, steady_now());
+    } catch (const std::bad_alloc&) {  // without memory, nothing is counted
+    }
   }
   Spending(const Spending&) = delete;
   Spending& operator=(const Spending&) = delete;
