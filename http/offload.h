@@ -32,12 +32,8 @@ boost::asio::awaitable<std::invoke_result_t<Call&>> offload(boost::asio::any_io_
 template <class Call>
 boost::asio::awaitable<std::invoke_result_t<Call&>> offload(Seat seat, Call& call) {
   std::unique_ptr<Turns::Turn> turn;
-  if (seat.turns != nullptr) turn = co_await seat.turns->take(seat.claim);
-  auto counted = [&] {
-    const Spending spending(seat.spent, seat.claim.job);
-    return call();
-  };
-  co_return co_await offload(seat.threads, counted);
+  if (seat.turns != nullptr) turn = co_await seat.turns->take(std::move(seat.claim));
+  co_return co_await offload(seat.threads, call);
 }
 
 }  // namespace faultline

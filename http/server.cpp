@@ -268,7 +268,7 @@ class Server::Impl {
       co_await timer.async_wait(kNoThrow);
       if (stopping_) co_return;
       try {
-        co_await offload(threads_.unhurried(), do_if_ready);
+        co_await offload(threads_.answering(), do_if_ready);
       } catch (const std::exception& error) {
         // The disk refuses, or there is no memory: it may work next time.
         say(LogLevel::error, "upkeep-failed", failure, {{"why", error.what()}});
@@ -280,7 +280,7 @@ class Server::Impl {
     while (!stopping_) {
       auto [error, signal] = co_await hangups_.async_wait(kNoThrow);
       if (error || stopping_) co_return;
-      co_await offload(threads_.unhurried(), options_.on_hangup);
+      co_await offload(threads_.answering(), options_.on_hangup);
     }
   }
 

@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "http/held_bodies.h"
-#include "http/spent_time.h"
 #include "http/turns.h"
 #include "service/clock.h"
 #include "service/pool.h"
@@ -26,7 +25,6 @@ struct Seat {
   boost::asio::any_io_executor threads;
   Turns* turns = nullptr;  // null: it need not wait for others
   Turns::Claim claim;
-  SpentTime* spent = nullptr;  // null: what it uses is not counted
 };
 
 // Pieces of bodies that take long, because they unpack to very much. Each keeps its thread busy, so
@@ -75,48 +73,37 @@ class Threads {
   // Bodies are unpacked and read here.
   boost::asio::any_io_executor parsing() { return parsing_.get_executor(); }
   Seat parsing(std::string_view job, std::string_view peer) {
-    return seat(is_slow(job) ? slow_parsing_ : parsing_, parsing_turns_, job, peer);
+    return {parsing(), &parsing_turns_, {std::string(job), std::string(peer)}};
   }
   LongReads& long_reads() { return long_reads_; }
   HeldBodies& held_bodies() { return held_bodies_; }
   // One thread for health checks, which nothing else keeps busy: a server that does not answer them
   // is restarted.
   boost::asio::any_io_executor health() { return health_.get_executor(); }
+  boost::asio::any_io_executor answering() { return answering_.get_executor(); }
   // Requests about one job take turns, so that a slow job holds up only itself. `job` is empty for
   // those about no job, or about all jobs; `peer` for what the server does by itself.
   Seat answering(std::string_view job, std::string_view peer) {
-    return seat(is_slow(job) ? slow_answering_ : answering_, answering_turns_, job, peer);
+    return {answering(), &answering_turns_, {std::string(job), std::string(peer)}};
   }
-  // Threads that yield to others, for what nobody waits for.
-  boost::asio::any_io_executor unhurried() { return slow_answering_.get_executor(); }
 
   void join() {
-    for (Pool* pool : {&parsing_, &slow_parsing_, &health_, &answering_, &slow_answering_})
-      pool->join();
+    parsing_.join();
+    health_.join();
+    answering_.join();
   }
 
  private:
   // They wait for the disk or compute a diagnosis; of several jobs at once.
-  static constexpr std::size_t kAnswering = 24;
-  static constexpr std::size_t kSlowAnswering = 16;
+  static constexpr std::size_t kAnswering = 32;
   static constexpr std::size_t kParsing = LongReads::kMost + LongReads::kMostShort;
-  static constexpr std::size_t kSlowParsing = LongReads::kMost + LongReads::kMostShort / 2;
-
-  // Its calls lately took long: they leave the processors to those of others.
-  bool is_slow(std::string_view job) const { return spent_.is_much(job, steady_now()); }
-  Seat seat(Pool& pool, Turns& turns, std::string_view job, std::string_view peer) {
-    return {pool.get_executor(), &turns, {std::string(job), std::string(peer)}, &spent_};
-  }
 
   LongReads long_reads_;
   HeldBodies held_bodies_;
   Pool parsing_{kParsing};
-  Pool slow_parsing_{kSlowParsing, Yields::yes};
   Pool health_{1};
   Pool answering_{kAnswering};
-  Pool slow_answering_{kSlowAnswering, Yields::yes};
-  SpentTime spent_;
-  // Nobody may have more than half of the usual threads, so that others find one.
+  // Nobody may have more than half of the threads, so that others find one.
   Turns parsing_turns_{{.of_job = kParsing / 2, .of_peer = kParsing / 2}};
   Turns answering_turns_{{.of_job = 1, .of_peer = kAnswering / 2}};
 };

@@ -301,7 +301,7 @@ class LiveJobs {
   mutable std::shared_mutex mutex_;  // guards the map, not the jobs in it
   std::map<std::string, std::shared_ptr<Job>, std::less<>> jobs_;
 
-  Pool folding_{2, Yields::yes};  // last: its threads use all the rest
+  Pool folding_{2};  // last: its threads use all the rest
 };
 
 }  // namespace faultline

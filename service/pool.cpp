@@ -1,9 +1,6 @@
 #include "service/pool.h"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <stdexcept>
 #include <system_error>
@@ -11,24 +8,12 @@
 #include "service/crash_note.h"
 
 namespace faultline {
-namespace {
 
-// Linux has a nice value for each thread. It can only be raised, and by anybody. With this much, a
-// thread gets a third of what another gets.
-void be_nice() {
-  constexpr int kNice = 5;
-  const auto self = static_cast<id_t>(syscall(SYS_gettid));
-  setpriority(PRIO_PROCESS, self, getpriority(PRIO_PROCESS, self) + kNice);
-}
-
-}  // namespace
-
-Pool::Pool(std::size_t threads, Yields yields)
+Pool::Pool(std::size_t threads)
     : context_(static_cast<int>(threads)), work_(context_.get_executor()) {
   try {
     for (std::size_t i = 0; i < threads; ++i)
-      threads_.emplace_back([this, yields] {
-        if (yields == Yields::yes) be_nice();
+      threads_.emplace_back([this] {
         crash_note(nullptr);  // a crash of this thread is noted, too
         context_.run();
       });

@@ -11,15 +11,12 @@
 
 namespace faultline {
 
-// Whether threads leave the processors to others when there are too few.
-enum class Yields { no, yes };
-
 class Pool {
  public:
   using executor_type = boost::asio::io_context::executor_type;
 
   // Throws std::runtime_error if there cannot be so many.
-  explicit Pool(std::size_t threads, Yields yields = Yields::no);
+  explicit Pool(std::size_t threads);
   // What has not begun does not run any more.
   ~Pool() { context_.stop(); }
   Pool(const Pool&) = delete;

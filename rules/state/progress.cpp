@@ -11,8 +11,9 @@ namespace faultline {
 namespace {
 
 constexpr std::size_t kMostCopies = 16;
-// Of one process, so many communicators are asked whose call has ended: more than any job has.
-constexpr std::size_t kMostAsked = 512;
+// Of one process, so many communicators are asked whose call has ended: more than any job has. If
+// there are more, those that were left are asked no more.
+constexpr std::size_t kMostAsked = 2048;
 constexpr std::size_t kLongestHost = 64;  // the longest host name on Linux
 constexpr std::uint32_t kNoSymbol = 0xffffffff;
 
@@ -67,7 +68,11 @@ void Progress::make_current(const MemberKey& key, std::size_t index) {
     if (old != latest.end() && *old == known->second) latest.erase(old);
     known->second = index;
   }
-  if (latest.size() == kMostAsked) latest.erase(latest.begin());
+  if (latest.size() == kMostAsked) {
+    const auto left = std::ranges::find_if(
+        latest, [&](std::size_t member) { return members_[member].ending.has_value(); });
+    latest.erase(left == latest.end() ? latest.begin() : left);
+  }
   latest.push_back(index);
 }
 

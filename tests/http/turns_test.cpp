@@ -2,9 +2,6 @@
 #include "http/turns.h"
 
 #include <gtest/gtest.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -120,35 +117,6 @@ TEST(Turns, AnsweringOneJobAreNeverTwoAtOnce) {
         asio::detached);
   context.run();
   EXPECT_EQ(most, 1);
-}
-
-int nice_value() { return getpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid))); }
-
-// The nice value at which a call about the job runs.
-int nice_value_for(Threads& threads, const std::string& job, const std::function<void()>& call) {
-  asio::io_context context;
-  int found = 0;
-  const auto measured = [&] {
-    found = nice_value();
-    call();
-  };
-  asio::co_spawn(context, run_in_its_turn(threads, Pool::answering, {job, "10.0.0.1"}, measured),
-                 asio::detached);
-  context.run();
-  return found;
-}
-
-TEST(Turns, OfAJobThatUsedMuchTimeYieldToOthers) {
-  const auto nothing = [] {};
-  const auto compute = [] {
-    const auto before = processor_time();
-    while (processor_time() - before < SpentTime::kMuch) {
-    }
-  };
-  Threads threads;
-  EXPECT_EQ(nice_value_for(threads, "slow", compute), nice_value());
-  EXPECT_GT(nice_value_for(threads, "slow", nothing), nice_value());
-  EXPECT_EQ(nice_value_for(threads, "quick", nothing), nice_value());
 }
 
 }  // namespace

@@ -26,8 +26,7 @@ Axis axis_by_sequence(const std::vector<Tail>& tails) {
                            [&](std::size_t which) { return tails[which].recent->size(); });
   CommonSequence common(sequence_of(*tails[order.front()].recent));
   for (std::size_t i = 1; i < order.size(); ++i) common.add(sequence_of(*tails[order[i]].recent));
-  for (std::size_t i = 0; i < order.size(); ++i)
-    if (common.ends()[i] > 0) axis.positions[order[i]] = common.ends()[i];
+  for (std::size_t i = 0; i < order.size(); ++i) axis.positions[order[i]] = common.ends()[i];
   for (const SequenceCall& call : common.calls()) axis.calls.push_back(call.call);
   axis.furthest = axis.calls.size();
   axis.loss = common.loss();

@@ -30,12 +30,12 @@ double CommonSequence::loss() const {
 void CommonSequence::add(const CallSequence& rank) {
   if (auto known = known_.find(rank); known != known_.end()) {
     ends_.push_back(ends_[known->second]);
-    if (ends_.back() == 0) return;
+    if (!ends_.back()) return;
     spanned_ += rank.size();
     seen_ += rank.size();
     return;
   }
-  if (!lay_along(rank)) ends_.push_back(0);
+  if (!lay_along(rank)) ends_.push_back(std::nullopt);
   known_.emplace(rank, ends_.size() - 1);
 }
 
@@ -95,8 +95,8 @@ bool CommonSequence::lay_along(const CallSequence& rank) {
   if (merged.size() > calls_.size()) {
     std::size_t inserted = 0;
     for (std::size_t& here : moved) inserted = (here += inserted);
-    for (std::size_t& old_end : ends_)
-      if (old_end > 0) old_end += moved[old_end - 1];
+    for (auto& old_end : ends_)
+      if (old_end.value_or(0) > 0) *old_end += moved[*old_end - 1];
   }
   calls_ = std::move(merged);
   ends_.push_back(calls_.size() - end);

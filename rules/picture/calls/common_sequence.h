@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
 namespace faultline {
@@ -26,9 +27,9 @@ class CommonSequence {
   void add(const CallSequence& rank);
 
   const CallSequence& calls() const { return calls_; }
-  // Where each rank's last call stands, counted from 1; in the order in which ranks were added. 0:
-  // the rank was left out, because it shares too little with the others.
-  const std::vector<std::size_t>& ends() const { return ends_; }
+  // Where each rank's last call stands, counted from 1; in the order in which ranks were added. 0: all
+  // its calls lie before those of the others. Nothing: it was left out, because it shares too little.
+  const std::vector<std::optional<std::size_t>>& ends() const { return ends_; }
   // Share of lines that are missing between the first and the last line of ranks.
   double loss() const;
 
@@ -37,7 +38,7 @@ class CommonSequence {
 
   CallSequence calls_;
   std::size_t most_ = 0;  // calls
-  std::vector<std::size_t> ends_;
+  std::vector<std::optional<std::size_t>> ends_;
   std::map<CallSequence, std::size_t> known_;
   std::uint64_t spanned_ = 0;
   std::uint64_t seen_ = 0;

@@ -8,9 +8,9 @@
 #include <charconv>
 #include <map>
 #include <set>
+#include <span>
 #include <utility>
 
-#include "rules/picture/who/workers_by.h"
 #include "rules/state/flight.h"
 
 namespace faultline {
@@ -26,7 +26,18 @@ int rank_of_file(const std::string& name) {
 
 class Reader {
  public:
-  explicit Reader(const View& view) : view_(view) {}
+  explicit Reader(const View& view) : view_(view) {
+    for (const Worker& worker : view.workers.all) {
+      if (worker.pid == 0) continue;
+      Candidates& same_pid = workers_[worker.pid];
+      same_pid.all.push_back(&worker);
+      const std::set<std::string> hosts{worker.host, worker.sender_host};
+      if (worker.host.empty())
+        same_pid.of_any_host.push_back(&worker);
+      else
+        for (const std::string& host : hosts) same_pid.by_host[host].push_back(&worker);
+    }
+  }
 
   StandingByStack read(const TorchLine<StackTop>& stack) const {
     StandingByStack standing{.rank = stack.fact.rank,
@@ -50,12 +61,30 @@ class Reader {
  private:
   // By its pid, if no process on another host has the same.
   const Worker* worker_of(const StandingByStack& standing) const {
-    if (standing.rank >= 0 || standing.pid == 0) return nullptr;
-    const auto only = view_.by_pid().only_one_perhaps_on(standing.host, standing.pid);
-    return only ? &view_.workers.all[*only] : nullptr;
+    if (standing.rank >= 0) return nullptr;
+    const auto known = workers_.find(standing.pid);
+    if (known == workers_.end()) return nullptr;
+    const Candidates& same_pid = known->second;
+    if (standing.host.empty()) return only_one(same_pid.all, {});
+    const auto there = same_pid.by_host.find(standing.host);
+    return there == same_pid.by_host.end() ? only_one(same_pid.of_any_host, {})
+                                           : only_one(same_pid.of_any_host, there->second);
   }
 
+  static const Worker* only_one(std::span<const Worker* const> some,
+                                std::span<const Worker* const> others) {
+    if (some.size() + others.size() != 1) return nullptr;
+    return some.empty() ? others.front() : some.front();
+  }
+
+  struct Candidates {
+    std::vector<const Worker*> all;
+    std::vector<const Worker*> of_any_host;  // their host is not known
+    std::map<std::string, std::vector<const Worker*>> by_host;
+  };
+
   const View& view_;
+  std::map<std::int64_t, Candidates> workers_;  // by pid
 };
 
 // Training steps that ranks print after their stacks: a rank that goes on was dumped while it ran,

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -42,12 +41,6 @@ class WorkersBy {
     Indices they;
     std::ranges::merge(*some, *others, std::back_inserter(they));
     return they;
-  }
-  // The only one of them.
-  std::optional<std::size_t> only_one_perhaps_on(std::string_view host, const Thing& thing) const {
-    const auto [some, others] = parts_of(host, thing);
-    if (some->size() + others->size() != 1) return std::nullopt;
-    return some->empty() ? others->front() : some->front();
   }
   template <class Is>
   bool any_perhaps_on(std::string_view host, const Thing& thing, Is is) const {
