@@ -129,7 +129,7 @@ void tie_to_who_stopped(const View& view, std::vector<KernelGroup>& groups) {
   if (std::ranges::none_of(groups, [&](const KernelGroup& g) { return is_of_nobody(g, owners); }))
     return;
   std::map<std::string, std::vector<std::size_t>> stopped;  // by host
-  for (const WaitEnd& end : ends_of_waits(view, p2p_gaps(view)))
+  for (const WaitEnd& end : ends_of_waits(view, view.p2p_gaps()))
     if (end.workers.size() == 1)
       stopped[view.workers.all[*end.workers.begin()].host].push_back(*end.workers.begin());
   for (KernelGroup& group : groups) {

@@ -382,7 +382,7 @@ void add_ends_of_waits(const View& view, const std::vector<P2pGap>& gaps,
 }  // namespace
 
 std::vector<Suspicion> find_p2p_mismatches(const View& view) {
-  const std::vector<P2pGap> gaps = p2p_gaps(view);
+  const std::vector<P2pGap>& gaps = view.p2p_gaps();
   std::vector<Dispute> disputes;
   std::set<std::pair<std::size_t, std::size_t>> named;
   std::set<std::uint32_t> shared;

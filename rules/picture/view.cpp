@@ -7,6 +7,7 @@
 
 #include "model/ranks.h"
 #include "rules/knowledge/signatures.h"
+#include "rules/picture/calls/p2p_waits.h"
 #include "rules/picture/calls/stacks.h"
 #include "rules/picture/read/xids_by_place.h"
 #include "rules/picture/view.h"
@@ -165,6 +166,11 @@ View::~View() = default;
 const TorchCrew& View::crew() const {
   if (!crew_) crew_ = std::make_unique<const TorchCrew>(*this);
   return *crew_;
+}
+
+const std::vector<P2pGap>& View::p2p_gaps() const {
+  if (!p2p_gaps_) p2p_gaps_ = std::make_unique<const std::vector<P2pGap>>(find_p2p_gaps(*this));
+  return *p2p_gaps_;
 }
 
 const StandingsByStack& View::stacks() const {

@@ -23,6 +23,7 @@
 namespace faultline {
 
 class TorchCrew;
+struct P2pGap;
 struct StandingsByStack;
 class XidsByPlace;
 template <class Thing>
@@ -67,6 +68,8 @@ struct View {
 
   // The ranks by all that names them. Worked out when it is first asked for.
   const TorchCrew& crew() const;
+  // Sends and Recvs that lack an answer. Worked out in the same way.
+  const std::vector<P2pGap>& p2p_gaps() const;
   // Where processes are by their stacks. Likewise.
   const StandingsByStack& stacks() const;
   // Workers and Xids by what kernel lines name. Worked out in the same way.
@@ -103,6 +106,7 @@ struct View {
   std::vector<bool> called_lately_;  // by worker
   // A view is one thread's.
   mutable std::unique_ptr<const TorchCrew> crew_;
+  mutable std::unique_ptr<const std::vector<P2pGap>> p2p_gaps_;
   mutable std::unique_ptr<const StandingsByStack> stacks_;
   mutable std::unique_ptr<const WorkersBy<std::string>> by_gpu_;
   mutable std::unique_ptr<const WorkersBy<std::int64_t>> by_pid_;

@@ -28,7 +28,7 @@ TEST(CommonSequence, ACallThatOneRankAddsMovesTheEndsBehindIt) {
 }
 
 TEST(CommonSequence, ARankWhoseCallsAllLieBeforeTheOthersIsAtItsBeginning) {
-  CommonSequence common(calls({1, 1, 1, 1}));
+  CommonSequence common(calls({1, 1, 1}));
   common.add(calls({2, 2, 2}));
   ASSERT_EQ(common.ends().size(), 2u);
   EXPECT_EQ(common.ends()[1], 0u);

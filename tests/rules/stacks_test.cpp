@@ -116,6 +116,26 @@ TEST(Stacks, ARankIsKnownByTheDebugServersHeaderAlsoIfItGivesNoAnswer) {
   }
 }
 
+// One machine sent the lines of all hosts, and the stacks.
+TEST(Stacks, AProcessIsFoundAlsoIfTheSenderIsAnotherHostThanItsOwn) {
+  Job job;
+  const Source sent{"j", "all.log", "gpu-1", -1};
+  for (int rank = 0; rank < 4; ++rank)
+    job.say(sent, Speaker{.host = fmt::format("gpu-{}", rank / 2 + 1), .pid = 1000 + rank},
+            CommunicatorInit{.communicator = 0x1000 + static_cast<std::uint64_t>(rank) * 16,
+                             .rank = rank,
+                             .nranks = 4,
+                             .communicator_id = "0xabc",
+                             .complete = true},
+            "Init COMPLETE");
+  for (int rank = 0; rank < 4; ++rank)
+    job.say(sent, Speaker{}, py_spy(1000 + rank, rank == 3 ? kInLoader : kInAllReduce), "stack");
+  const Diagnosis diagnosis = job.diagnosis();
+  ASSERT_NE(behind(diagnosis), nullptr) << diagnosis.summary;
+  EXPECT_THAT(behind(diagnosis)->subject.ranks, ElementsAre(3));
+  EXPECT_THAT(behind(diagnosis)->subject.hosts, ElementsAre("gpu-2"));
+}
+
 TEST(Stacks, WhereNoRankIsToldTheProcessIsNamed) {
   Job job;
   for (int i = 0; i < 4; ++i)

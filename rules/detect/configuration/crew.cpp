@@ -90,6 +90,11 @@ std::vector<Crew> crews_of(const View& view) {
     for (const auto& [host, on_host] : crew.by_host)
       crew.most_on_a_host = std::max(crew.most_on_a_host, on_host.size());
   }
+  if (crews.empty()) return crews;
+  const auto all = std::make_shared<ProcessesByHost>();
+  for (const ProcessSetup& process : view.job.setup().processes())
+    (*all)[process.host].push_back(&process);
+  for (Crew& crew : crews) crew.all_processes = all;
   return crews;
 }
 

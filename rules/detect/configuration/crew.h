@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,11 +21,15 @@ struct CrewMate {
   bool started = false;                             // Init COMPLETE, and no abort
 };
 
+// All processes of the job, also those of no crew.
+using ProcessesByHost = std::map<std::string_view, std::vector<const ProcessSetup*>>;
+
 struct Crew {
   std::vector<CrewMate> mates;
   std::map<std::string, std::vector<std::size_t>> by_host;  // only mates whose host is known
   std::size_t unheard = 0;                                  // of the communicator's ranks
   std::size_t most_on_a_host = 0;                           // mates
+  std::shared_ptr<const ProcessesByHost> all_processes;     // shared by all crews
   bool several_hosts() const { return by_host.size() > 1; }
 };
 

@@ -195,19 +195,11 @@ Reach reach_of(const View& view, const Crew& crew, const Mates& mates, Direction
   return reach;
 }
 
-using ProcessesByHost = std::map<std::string_view, std::vector<const ProcessSetup*>>;
-
-ProcessesByHost processes_by_host(const Setup& setup) {
-  ProcessesByHost by_host;
-  for (const ProcessSetup& process : setup.processes()) by_host[process.host].push_back(&process);
-  return by_host;
-}
-
-void add_staged_line(const View& view, const ProcessesByHost& by_host, const std::string& host,
+void add_staged_line(const View& view, const Crew& crew, const std::string& host,
                      Direction direction, bool gdr, Suspicion& suspicion) {
   const Setup& setup = view.job.setup();
-  const auto on_host = by_host.find(host);
-  if (on_host == by_host.end()) return;
+  const auto on_host = crew.all_processes->find(host);
+  if (on_host == crew.all_processes->end()) return;
   for (const ProcessSetup* process : on_host->second)
     for (const CommunicatorSetup& communicator : process->communicators)
       for (const Link& link : communicator.links) {
@@ -332,12 +324,11 @@ std::vector<Suspicion> find_gdr_disabled(const View& view, const Crew& crew) {
     finding.title = fmt::format(
         "RDMA goes through the host's memory on {}, and straight to the GPUs on its peers",
         people_of(view, crew, staged));
-    const ProcessesByHost by_host = processes_by_host(view.job.setup());
     for (const std::string& host : finding.subject.hosts)
-      add_staged_line(view, by_host, host, direction, false, suspicion);
+      add_staged_line(view, crew, host, direction, false, suspicion);
     for (const auto& [host, mates] : crew.by_host)
       if (!std::ranges::binary_search(finding.subject.hosts, host)) {
-        add_staged_line(view, by_host, host, direction, true, suspicion);
+        add_staged_line(view, crew, host, direction, true, suspicion);
         break;
       }
     return {suspicion};

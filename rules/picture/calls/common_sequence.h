@@ -27,8 +27,9 @@ class CommonSequence {
   void add(const CallSequence& rank);
 
   const CallSequence& calls() const { return calls_; }
-  // Where each rank's last call stands, counted from 1; in the order in which ranks were added. 0: all
-  // its calls lie before those of the others. Nothing: it was left out, because it shares too little.
+  // Where each rank's last call stands, counted from 1; in the order in which ranks were added. 0:
+  // all its calls lie before those of the others. Nothing: it was left out, because it shares too
+  // little.
   const std::vector<std::optional<std::size_t>>& ends() const { return ends_; }
   // Share of lines that are missing between the first and the last line of ranks.
   double loss() const;

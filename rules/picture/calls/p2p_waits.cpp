@@ -37,20 +37,22 @@ class Places {
     }
   }
 
-  // All of the member's worker. If they are many, as when a sender makes up communicators, only
-  // the given one: a gap would have to be looked for in each pair of them.
-  std::span<const Place> of(std::size_t member, std::size_t communicator) const {
-    constexpr std::size_t kMostPlaces = 48;
-    const std::vector<Place>& places = of_worker_[view_.workers.of_member[member]];
-    if (places.size() <= kMostPlaces) return places;
-    const auto own = std::ranges::lower_bound(places, communicator, {}, &Place::alignment);
-    if (own == places.end() || own->alignment != communicator) return {};
-    return {own, 1};
+  std::span<const Place> of(std::size_t member) const {
+    return of_worker_[view_.workers.of_member[member]];
+  }
+
+  // A sender can make up so many communicators that comparing the places of two ranks, gap by gap,
+  // never ends. Then the gaps that come last are judged without. False if `steps` are too many.
+  bool may_take(std::size_t steps) {
+    constexpr std::size_t kMostSteps = std::size_t{1} << 22;
+    taken_ += std::min(steps, kMostSteps);
+    return taken_ <= kMostSteps;
   }
 
  private:
   const View& view_;
   std::vector<std::vector<Place>> of_worker_;
+  std::size_t taken_ = 0;
 };
 
 // Calls `see` with the members of both in each alignment that they share, until it returns true.
@@ -72,28 +74,29 @@ bool entered_collective_after(const MemberTraffic& traffic, const Flow& call) {
 
 // The owing rank entered a collective that the waiting rank entered only after its call, or not at
 // all. Both programs make their calls in the same order, so the answer was left out.
-P2pGap::Passed passed(const View& view, const Places& places, const P2pGap& gap,
-                      const Flow& unanswered) {
+P2pGap::Passed passed(const View& view, Places& places, const P2pGap& gap, const Flow& unanswered) {
   if (view.member(gap.owing).left_cleanly()) return P2pGap::Passed::beyond;
   if (gap.waiting == gap.owing)
     return entered_collective_after(view.job.traffic().of(gap.waiting), unanswered)
                ? P2pGap::Passed::beyond
                : P2pGap::Passed::no;
   P2pGap::Passed best = P2pGap::Passed::no;
-  for_each_shared(places.of(gap.waiting, gap.communicator), places.of(gap.owing, gap.communicator),
-                  [&](std::size_t which, std::size_t waiting_member, std::size_t owing_member) {
-                    const std::uint64_t position = view.member(waiting_member).place.position;
-                    const std::uint64_t owing_position = view.member(owing_member).place.position;
-                    const bool went_on =
-                        entered_collective_after(view.job.traffic().of(waiting_member), unanswered);
-                    const bool same = which == gap.communicator;
-                    if (went_on && owing_position >= position)
-                      best =
-                          std::max(best, same ? P2pGap::Passed::beyond : P2pGap::Passed::elsewhere);
-                    else if (same && owing_position > position)
-                      best = std::max(best, P2pGap::Passed::ahead);
-                    return false;
-                  });
+  const std::span waiting = places.of(gap.waiting);
+  const std::span owing = places.of(gap.owing);
+  if (!places.may_take(waiting.size() + owing.size())) return best;
+  for_each_shared(
+      waiting, owing, [&](std::size_t which, std::size_t waiting_member, std::size_t owing_member) {
+        const std::uint64_t position = view.member(waiting_member).place.position;
+        const std::uint64_t owing_position = view.member(owing_member).place.position;
+        const bool went_on =
+            entered_collective_after(view.job.traffic().of(waiting_member), unanswered);
+        const bool same = which == gap.communicator;
+        if (went_on && owing_position >= position)
+          best = std::max(best, same ? P2pGap::Passed::beyond : P2pGap::Passed::elsewhere);
+        else if (same && owing_position > position)
+          best = std::max(best, P2pGap::Passed::ahead);
+        return false;
+      });
   return best;
 }
 
@@ -154,17 +157,18 @@ struct LeftOut {
 // the same collective. Later calls may hide such a gap, because each pairs with an earlier one.
 // `hidden`: the totals show no gap. Then both must have been in step at earlier collectives: some
 // programs answer a call only after the collective.
-std::optional<LeftOut> left_out_before(const View& view, const Places& places, const P2pGap& gap,
+std::optional<LeftOut> left_out_before(const View& view, Places& places, const P2pGap& gap,
                                        bool hidden) {
   if (gap.waiting == gap.owing) return std::nullopt;
-  const std::span waiting = places.of(gap.waiting, gap.communicator);
-  const std::span owing = places.of(gap.owing, gap.communicator);
+  const std::span waiting = places.of(gap.waiting);
+  const std::span owing = places.of(gap.owing);
   const Traffic& traffic = view.job.traffic();
   const Flow* called = traffic.of(gap.waiting).find(gap.called, view.member(gap.owing).init->rank);
   const Flow* answers =
       traffic.of(gap.owing).find(counterpart(gap.called), view.member(gap.waiting).init->rank);
   if (called == nullptr) return std::nullopt;
   std::optional<LeftOut> found;
+  if (!places.may_take(waiting.size() + owing.size())) return found;
   for_each_shared(
       waiting, owing, [&](std::size_t, std::size_t waiting_member, std::size_t owing_member) {
         if (const auto answered = fewer_answers(
@@ -172,7 +176,7 @@ std::optional<LeftOut> left_out_before(const View& view, const Places& places, c
           found = {*answered, P2pGap::Passed::counted};
         return found.has_value();
       });
-  if (found) return found;
+  if (found || !places.may_take(waiting.size() * owing.size())) return found;
   // Groups that the same program makes of other ranks: the same calls are made at the same places.
   for (const auto& [which, waiting_member] : waiting) {
     const Member& one = view.member(waiting_member);
@@ -214,7 +218,7 @@ std::vector<std::size_t> comparable_by_rank(const View& view, std::size_t commun
   return by_rank;
 }
 
-std::vector<P2pGap> p2p_gaps(const View& view) {
+std::vector<P2pGap> find_p2p_gaps(const View& view) {
   std::vector<P2pGap> gaps;
   std::optional<Places> places;
   std::size_t flows = 0;
@@ -270,7 +274,7 @@ std::vector<P2pGap> p2p_gaps(const View& view) {
 bool add_p2p_waits(const View& view, std::set<std::size_t>& waited_for,
                    std::set<std::size_t>& waiting) {
   bool any = false;
-  for (const P2pGap& gap : p2p_gaps(view)) {
+  for (const P2pGap& gap : view.p2p_gaps()) {
     if (gap.passed != P2pGap::Passed::no || gap.waiting == gap.owing) continue;
     waited_for.insert(view.workers.of_member[gap.owing]);
     waiting.insert(view.workers.of_member[gap.waiting]);

@@ -22,8 +22,9 @@ struct P2pGap {
   enum class Passed { no, elsewhere, ahead, counted, beyond } passed = Passed::no;
 };
 
-// Only of ranks whose logs are known from the start, and of communicators that are still in use.
-std::vector<P2pGap> p2p_gaps(const View& view);
+// For View::p2p_gaps(). Only of ranks whose logs are known from the start, and of communicators
+// that are still in use.
+std::vector<P2pGap> find_p2p_gaps(const View& view);
 
 // Adds the workers that wait because of gaps, and the workers for which they wait. A rank that
 // skipped the call is left out, because its call will never come. Returns whether there are any.

@@ -98,7 +98,7 @@ class StepsBelow {
       if (steps == nullptr) continue;
       const LineRef& last = *steps->last().line;
       Last& of_source = last_[last.source];
-      std::uint64_t& of_rank = of_source.by_rank[rank_in(record.name("rank"))];
+      std::uint64_t& of_rank = of_source.by_rank[std::max(rank_in(record.name("rank")), -1)];
       of_rank = std::max(of_rank, last.line);
       of_source.of_any = std::max(of_source.of_any, last.line);
     }

@@ -157,7 +157,7 @@ class Roster {
 };
 
 // What the rows of all groups are worked out from.
-struct Crew {
+struct Footing {
   const View& view;
   const TorchCrew& torch;
   Roster roster{torch};
@@ -223,7 +223,7 @@ std::set<int> came_by_calls(const View& view, const StuckGroup& stuck) {
   return came;
 }
 
-Late late_in(const Crew& crew, const StuckGroup& stuck) {
+Late late_in(const Footing& crew, const StuckGroup& stuck) {
   Late late;
   const std::set<int> came = stuck.whole_job ? came_by_calls(crew.view, stuck) : std::set<int>();
   const auto sequence =
@@ -266,7 +266,8 @@ Late late_in(const Crew& crew, const StuckGroup& stuck) {
 
 // Of the absent ranks, those whose program had ended. If too many are absent, none is examined:
 // each has to be compared with each rank that waits.
-void find_left(const Crew& crew, const StuckGroup& stuck, const std::set<int>& absent, Late& late) {
+void find_left(const Footing& crew, const StuckGroup& stuck, const std::set<int>& absent,
+               Late& late) {
   constexpr std::size_t kMostAbsent = 2048;
   if (absent.size() > kMostAbsent) return;
   for (const TorchRank* rank : crew.roster.numbered(absent))
@@ -276,7 +277,7 @@ void find_left(const Crew& crew, const StuckGroup& stuck, const std::set<int>& a
     }
 }
 
-void find_behind(const Crew& crew, const StuckGroup& stuck, ProgressRow& row) {
+void find_behind(const Footing& crew, const StuckGroup& stuck, ProgressRow& row) {
   if (stuck.local || stuck.point_to_point || stuck.waiting.empty()) return;
   Late late = late_in(crew, stuck);
   // Absence means little if only some of the logs are here.
@@ -338,7 +339,7 @@ void find_behind(const Crew& crew, const StuckGroup& stuck, ProgressRow& row) {
 // All ranks wait for each other, half of them in one call of a group and half in a later one: the
 // later ones finished calls that the others never finished. If the calls are adjacent, all may have
 // made the same calls, and only some finished the earlier one.
-void find_apart(const Crew& crew, const StuckGroup& stuck, ProgressRow& row) {
+void find_apart(const Footing& crew, const StuckGroup& stuck, ProgressRow& row) {
   constexpr std::uint64_t kApart = 2;
   if (stuck.local || stuck.point_to_point || !stuck.whole_job) return;
   const std::set<int>& all = crew.torch.world();
@@ -424,7 +425,27 @@ void give_unnamed_their_group(GroupsByKey& by_group, bool point_to_point) {
   if (unnamed->second.waits.empty()) by_group.erase(unnamed);
 }
 
-ProgressRow row_of(const Crew& crew, const StuckGroup& stuck) {
+// A job that makes its default group anew has a few, not one for each of its ranks: takes those in
+// which ranks waited first.
+std::set<std::string> names_of_default_groups(const GroupsByKey& by_group) {
+  constexpr std::size_t kMostGroups = 4;
+  std::map<std::string, std::int64_t> since;
+  for (const auto& [key, stuck] : by_group) {
+    if (stuck.description != "default_pg") continue;
+    const std::int64_t begun = waited_since(stuck).value_or(INT64_MAX);
+    const auto [known, is_new] = since.try_emplace(stuck.group, begun);
+    if (!is_new) known->second = std::min(known->second, begun);
+  }
+  std::vector<std::pair<std::int64_t, std::string>> sorted;
+  for (const auto& [name, begun] : since) sorted.emplace_back(begun, name);
+  std::ranges::sort(sorted);
+  std::set<std::string> names;
+  for (const auto& [begun, name] : sorted)
+    if (names.size() < kMostGroups) names.insert(name);
+  return names;
+}
+
+ProgressRow row_of(const Footing& crew, const StuckGroup& stuck) {
   ProgressRow row;
   row.group = stuck.group.empty() ? std::string() : stuck.name();
   row.since = stuck.waits.front().timeout->line.time;
@@ -487,12 +508,10 @@ std::vector<StuckGroup> stuck_groups(const TorchCrew& crew) {
   for (const bool point_to_point : {false, true})
     give_unnamed_their_group(by_group, point_to_point);
   std::vector<StuckGroup> all;
-  std::size_t described = 0;
+  const std::set<std::string> default_groups = names_of_default_groups(by_group);
   for (auto& [key, stuck] : by_group) {
-    // A job that makes its default group anew has a few, not one for each of its ranks.
-    constexpr std::size_t kMostDefaultGroups = 4;
     stuck.whole_job = (stuck.group.empty() && !stuck.local) || stuck.group == "0" ||
-                      (stuck.description == "default_pg" && ++described <= kMostDefaultGroups);
+                      (stuck.description == "default_pg" && default_groups.contains(stuck.group));
     find_where(stuck);
     all.push_back(std::move(stuck));
   }
@@ -516,7 +535,7 @@ const StuckGroup& first_stuck(const std::vector<StuckGroup>& all) {
 ProgressTable table_of_timeouts(const View& view, const TorchCrew& crew,
                                 const std::vector<StuckGroup>& all) {
   ProgressTable table = table_of_ranks(crew);
-  const Crew ranks{.view = view, .torch = crew};
+  const Footing ranks{.view = view, .torch = crew};
   for (const StuckGroup& stuck : all) table.rows.push_back(row_of(ranks, stuck));
   // If several ranks are late and wait elsewhere, it is not known which one is the origin.
   table.names_circles = std::ranges::all_of(

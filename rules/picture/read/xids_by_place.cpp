@@ -7,12 +7,12 @@ namespace faultline {
 namespace {
 
 constexpr int kNvlinkError = 74;
-constexpr int kResetDone = 154;
+constexpr int kRecoveryAction = 154;
 
 // The driver says when a reset is done: no recovery is needed any more.
 bool is_reset(const XidIncident& incident) {
-  return incident.code == kResetDone && !incident.details.empty() &&
-         words_of(kResetDone, incident.details.back()).recovery == "None";
+  return incident.code == kRecoveryAction && !incident.details.empty() &&
+         words_of(kRecoveryAction, incident.details.back()).recovery == "None";
 }
 
 }  // namespace
