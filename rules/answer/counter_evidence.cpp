@@ -47,6 +47,7 @@ void kernel_log_is_silent(const View& view, std::optional<std::set<std::string>>
   if (!is_of(finding.cause, Family::gpu) || finding.subject.hosts.size() != 1) return;
   const auto& sources = view.job.sources();
   const bool from_driver = std::ranges::any_of(finding.evidence, [&](const Evidence& line) {
+    if (line.text.find("NVRM:") != std::string::npos) return true;  // in a log of several kinds
     const SourceState* source = sources.find(line.source);
     return source != nullptr && !source->dialects.contains("nccl") &&
            !source->dialects.contains("torch");

@@ -90,7 +90,8 @@ void soften_warnings(std::vector<Suspicion>& found) {
 }
 
 void trust_later_ones_less(std::vector<Suspicion>& found) {
-  // The first of those with a zone, and of those without: no other lies before more.
+  // The first of those with a zone, and of those without: what any of them lies before, this one
+  // does.
   std::array<std::optional<EventTime>, 2> first;
   for (const Suspicion& suspicion : found) {
     if (!is_failure(suspicion) || !suspicion.since.known()) continue;

@@ -267,5 +267,16 @@ TEST(PartOfAHost, ArrayThatGoesOnWithoutADiskIsNoCauseAndOneThatFailedMayBe) {
   EXPECT_LT(confidence_of(failed), 0.5);
 }
 
+// Operators join the kernel log and the ranks' lines in one file.
+TEST(KernelLinesBesideWatchdogs, InOneFileAreTheKernelsWordAboutTheGpu) {
+  std::string text =
+      "Mar  5 02:37:03 gpu-7 kernel: [812345.112233] NVRM: Xid (PCI:0000:5d:00): 79, "
+      "pid='<unknown>', name=<unknown>, GPU has fallen off the bus.\n";
+  for (const int rank : {12, 13}) text += timed_out(rank);
+  const Diagnosis diagnosis = pasted(text);
+  ASSERT_EQ(cause_of(diagnosis), "gpu.off_bus");
+  EXPECT_THAT(diagnosis.root_causes.front().against, IsEmpty());
+}
+
 }  // namespace
 }  // namespace faultline

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <charconv>
 #include <iterator>
+#include <map>
 #include <set>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 
 namespace faultline {
@@ -13,8 +13,9 @@ namespace {
 
 constexpr std::size_t kMostAsked = 2;      // peers that are asked about a rank that skipped a call
 constexpr std::size_t kMostMissing = 256;  // ranks of a stall that are examined
-// Of all stalls together: later calls and peers that are looked at.
-constexpr std::size_t kMostPlaces = std::size_t{1} << 21;
+// Of all stalls together: later calls and peers that are looked at. If there are more, the stalls
+// that come last are judged without.
+constexpr std::size_t kMostLookedAt = std::size_t{1} << 21;
 
 bool is_open(const FlightEntry& entry) {
   return entry.progress == FlightProgress::scheduled || entry.progress == FlightProgress::started;
@@ -54,7 +55,7 @@ class FlightCollectives {
  private:
   bool share_their_count_ = false;
   const FlightEntry* last_ = nullptr;
-  std::unordered_map<std::uint32_t, std::uint32_t> record_of_;  // by sequence: the last one's
+  std::map<std::uint32_t, std::uint32_t> record_of_;  // by sequence: the last one's
   // Record, and the furthest sequence up to there; by record.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> furthest_;
 };
@@ -151,7 +152,7 @@ class Waits {
       const auto known = dump_of_rank_.find(rank);
       if (known == dump_of_rank_.end()) continue;
       for (const FlightPosition& position : flight_.dumps()[known->second].positions) {
-        if (++places_looked_at_ > kMostPlaces) return;
+        if (++places_looked_at_ > kMostLookedAt) return;
         const FlightCollectives& made = collectives_of(position);
         if (position.group == stall.group || made.share_their_count()) continue;
         const FlightEntry* last = made.last();
@@ -159,7 +160,7 @@ class Waits {
         std::size_t asked = 0;
         bool all = true;
         for (const int peer : flight_.groups()[position.group].members) {
-          if (++places_looked_at_ > kMostPlaces) return;
+          if (++places_looked_at_ > kMostLookedAt) return;
           if (peer == rank || !entered.contains(peer) || !dump_of_rank_.contains(peer)) continue;
           all = all && calls_it_later(peer, stall, position.group, last->sequence);
           if (++asked == kMostAsked || !all) break;

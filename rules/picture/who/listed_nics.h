@@ -26,9 +26,9 @@ class ListedNics {
   struct OfHost {
     std::set<std::string> names;                         // of devices and interfaces
     std::map<std::string, std::set<std::string>> ports;  // by device
-    bool lists_devices = false;                          // a process does
-    bool lists_only_interfaces = false;                  // another process does
-    std::size_t placed_lists = 0;  // the addresses of all of its devices are known
+    bool lists_devices = false;                          // a process lists devices
+    bool lists_only_interfaces = false;  // a process lists interfaces and no devices
+    std::size_t placed_lists = 0;        // the addresses of all of its devices are known
     std::map<std::string, std::size_t> placed_lists_with;  // by address
   };
   const OfHost& of(const std::string& host);

@@ -27,15 +27,15 @@ class WorkersBy {
     }
   }
 
-  // Of the workers whose lines name this host.
+  // Indices of the workers with this thing whose lines name this host.
   const Indices& named(std::string_view host, const Thing& thing) const {
     return in(by_host_, host, thing);
   }
-  // Of Workers::on(host).
+  // The same, of Workers::on(host).
   const Indices& on(std::string_view host, const Thing& thing) const {
     return workers_.by_host.contains(host) ? named(host, thing) : in(by_sender_host_, host, thing);
   }
-  // Of Workers::perhaps_on(host), ascending.
+  // The same, of Workers::perhaps_on(host), ascending.
   Indices perhaps_on(std::string_view host, const Thing& thing) const {
     const auto [some, others] = parts_of(host, thing);
     Indices they;
