@@ -12,6 +12,7 @@
 
 #include "rules/detect/parts/facts.h"
 #include "rules/knowledge/limits.h"
+#include "rules/picture/read/xids_by_place.h"
 #include "rules/picture/who/kernel_logs.h"
 
 namespace faultline {
@@ -47,13 +48,16 @@ void kernel_log_is_silent(const View& view, std::optional<std::set<std::string>>
   if (!is_of(finding.cause, Family::gpu) || finding.subject.hosts.size() != 1) return;
   const auto& sources = view.job.sources();
   const bool from_driver = std::ranges::any_of(finding.evidence, [&](const Evidence& line) {
-    if (line.text.find("NVRM:") != std::string::npos) return true;  // in a log of several kinds
     const SourceState* source = sources.find(line.source);
     return source != nullptr && !source->dialects.contains("nccl") &&
            !source->dialects.contains("torch");
   });
   const std::string& host = finding.subject.hosts.front();
-  if (from_driver) return;
+  // In a log of several kinds, the driver's lines stand beside those of NCCL and PyTorch.
+  const bool has_xid = std::ranges::any_of(finding.subject.gpus, [&](const std::string& gpu) {
+    return view.xids().names_gpu(host, gpu.substr(gpu.rfind('/') + 1));
+  });
+  if (from_driver || has_xid) return;
   if (!with_kernel_log) with_kernel_log = hosts_with_kernel_log(view);
   if (!with_kernel_log->contains(host)) return;
   finding.against.push_back(fmt::format("the kernel log of {} says nothing about this GPU", host));
