@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "app/commands.h"
+#include "app/failure_text.h"
 #include "app/manual/command_help.h"
 #include "app/manual/forms.h"
 
@@ -131,7 +132,7 @@ int run_command_line(int argc, char** argv) {
     // If stdout failed, fmt says what went wrong but not with which file, so the message below is
     // used.
     if (std::ferror(stdout) == 0 || dynamic_cast<const std::system_error*>(&error) == nullptr) {
-      fmt::print(stderr, "faultline: {}\n", error.what());
+      fmt::print(stderr, "faultline: {}\n", failure_text(error));
       return kExitError;
     }
   }

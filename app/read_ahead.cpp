@@ -1,6 +1,7 @@
 #include "app/read_ahead.h"
 
 #include <algorithm>
+#include <exception>
 #include <utility>
 
 namespace faultline {
@@ -9,7 +10,11 @@ ReadAhead::ReadAhead(std::size_t inputs, unsigned threads, Read read)
     : inputs_(inputs), read_(std::move(read)) {
   const std::size_t useful = std::clamp<std::size_t>(threads, 1, std::max<std::size_t>(inputs, 1));
   slots_.resize(useful * kInputsPerThread);
-  for (std::size_t i = 0; i < useful; ++i) threads_.emplace_back([this] { work(); });
+  try {
+    for (std::size_t i = 0; i < useful; ++i) threads_.emplace_back([this] { work(); });
+  } catch (const std::exception&) {
+    if (threads_.empty()) throw;  // the machine refuses more: these read all inputs
+  }
 }
 
 ReadAhead::~ReadAhead() {

@@ -18,6 +18,7 @@
 #include "app/commands.h"
 #include "app/data_folder.h"
 #include "app/durations.h"
+#include "app/failure_text.h"
 #include "app/reload.h"
 #include "app/serve_options.h"
 #include "app/sizes.h"
@@ -153,7 +154,7 @@ int run(Server& server) {
     say(LogLevel::info, "ended", "the server has ended, as requested");
     return 0;
   } catch (const std::exception& failure) {
-    say(LogLevel::error, "ended", "the server has ended", {{"why", failure.what()}});
+    say(LogLevel::error, "ended", "the server has ended", {{"why", failure_text(failure)}});
     return kExitError;
   }
 }
@@ -280,7 +281,7 @@ void add_serve_command(CLI::App& app, int& exit_code) {
       // In plain words, for the person who started it; but a log in JSON stays JSON.
       const LogFormat format = log_format_of(*options);
       set_log_format(format == LogFormat::json ? format : LogFormat::plain);
-      say(LogLevel::error, "not-started", options->file.places.with_place(failure.what()));
+      say(LogLevel::error, "not-started", options->file.places.with_place(failure_text(failure)));
       exit_code = kExitError;
     }
   });

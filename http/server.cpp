@@ -15,6 +15,7 @@
 #include <atomic>
 #include <csignal>
 #include <exception>
+#include <new>
 #include <optional>
 #include <set>
 #include <stdexcept>
@@ -26,6 +27,7 @@
 #include "http/connection.h"
 #include "http/connection_set.h"
 #include "http/offload.h"
+#include "http/out_of_memory.h"
 #include "http/problem.h"
 #include "http/threads.h"
 #include "logging/log.h"
@@ -108,7 +110,7 @@ class Server::Impl {
     const unsigned wanted = std::max(2U, std::thread::hardware_concurrency());
     try {
       for (unsigned i = 1; i < wanted; ++i) threads.emplace_back([this] { run_handlers(); });
-    } catch (const std::system_error& refused) {
+    } catch (const std::exception& refused) {  // std::system_error or std::bad_alloc
       say(LogLevel::warning, "few-threads", "fewer threads than processors serve connections",
           {{"threads", threads.size() + 1}, {"why", refused.what()}});
     }
@@ -128,10 +130,14 @@ class Server::Impl {
   // In processor time, which leaves out what else the machine does, and waiting for the next
   // handler.
   void run_handlers() {
-    for (auto before = processor_time(); context_.run_one() > 0;) {
-      const auto now = processor_time();
-      services_.metrics.note_handler(now - before);
-      before = now;
+    try {
+      for (auto before = processor_time(); context_.run_one() > 0;) {
+        const auto now = processor_time();
+        services_.metrics.note_handler(now - before);
+        before = now;
+      }
+    } catch (const std::bad_alloc&) {
+      end_out_of_memory();
     }
   }
 

@@ -11,7 +11,7 @@
 #include <csignal>
 #include <cstddef>
 #include <string_view>
-#include <vector>
+#include <utility>
 
 namespace faultline {
 namespace {
@@ -42,29 +42,20 @@ void on_crash(int signal, siginfo_t* info, void*) {
   if (info->si_code <= 0) ::raise(signal);
 }
 
-// Lets a thread whose stack is full say so. Sanitizers have one of their own.
-class OwnStack {
- public:
-  OwnStack() {
-    stack_t there{};
-    if (::sigaltstack(nullptr, &there) != 0 || (there.ss_flags & SS_DISABLE) == 0) return;
-    bytes_.resize(kBytes);
-    const stack_t own{.ss_sp = bytes_.data(), .ss_flags = 0, .ss_size = bytes_.size()};
-    is_used_ = ::sigaltstack(&own, nullptr) == 0;
-  }
-  ~OwnStack() {
-    const stack_t none{.ss_sp = nullptr, .ss_flags = SS_DISABLE, .ss_size = 0};
-    if (is_used_) ::sigaltstack(&none, nullptr);
-  }
-  OwnStack(const OwnStack&) = delete;
-  OwnStack& operator=(const OwnStack&) = delete;
+// Part of each thread, so that a thread that starts where memory is short needs none for it. It
+// ends with its thread.
+constexpr std::size_t kOwnStackBytes = std::size_t{32} << 10;
+alignas(16) thread_local std::array<char, kOwnStackBytes> own_stack;
+thread_local bool looked_for_stack = false;
 
- private:
-  std::vector<char> bytes_;
-  static constexpr std::size_t kBytes = std::size_t{32} << 10;
-
-  bool is_used_ = false;
-};
+// Lets a thread whose stack is full say so. Sanitizers have a stack of their own.
+void take_own_stack() noexcept {
+  if (std::exchange(looked_for_stack, true)) return;
+  stack_t there{};
+  if (::sigaltstack(nullptr, &there) != 0 || (there.ss_flags & SS_DISABLE) == 0) return;
+  const stack_t own{.ss_sp = own_stack.data(), .ss_flags = 0, .ss_size = own_stack.size()};
+  ::sigaltstack(&own, nullptr);
+}
 
 }  // namespace
 
@@ -85,9 +76,8 @@ void note_no_crashes() {
     ::sigaction(kCrashes[i], &before_crash[i], nullptr);
 }
 
-void crash_note(const std::string* at) {
-  static thread_local const OwnStack kStack;
-  [[maybe_unused]] const OwnStack* used = &kStack;  // made when it is first used
+void crash_note(const std::string* at) noexcept {
+  take_own_stack();
   is_at = at;
 }
 

@@ -11,6 +11,6 @@ void note_crashes_in(const std::filesystem::path& file);
 void note_no_crashes();
 
 // What this thread is at. Null: nothing that matters. It must live until the next call.
-void crash_note(const std::string* at);
+void crash_note(const std::string* at) noexcept;
 
 }  // namespace faultline

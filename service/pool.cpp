@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <new>
 #include <stdexcept>
 #include <system_error>
 
@@ -14,9 +15,14 @@ Pool::Pool(std::size_t threads)
   try {
     for (std::size_t i = 0; i < threads; ++i)
       threads_.emplace_back([this] {
-        crash_note(nullptr);  // a crash of this thread is noted, too
+        // A crash of this thread is noted, too. So is an exception: nothing catches it here,
+        // because the note has to say what was at work.
+        crash_note(nullptr);
         context_.run();
       });
+  } catch (const std::bad_alloc&) {
+    context_.stop();  // those that run would be waited for
+    throw;
   } catch (const std::system_error& refused) {
     context_.stop();
     throw std::runtime_error(

@@ -40,7 +40,6 @@ std::string boot_of_machine() {
 
 ReadingMarks::Mark::Mark(ReadingMarks& marks, const std::string& job) : marks_(marks) {
   if (marks_.file_.empty()) return;
-  crash_note(nullptr);  // the first one may fail for want of memory, and the next cannot
   std::unique_lock lock(marks_.mutex_);
   const bool alone = marks_.suspected_.contains(job);
   if (alone) {

@@ -6,6 +6,9 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <array>
+#include <climits>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <map>
@@ -27,7 +30,20 @@ constexpr int kPageSizeAt = 16;
 constexpr int kReservedAt = 20;
 constexpr int kHeaderBytes = 100;
 
-thread_local std::string complaint;
+// Why the last call of this thread failed. It allocates nothing: what a thread has to destroy when
+// it ends makes glibc abort where there is no memory to note that down.
+struct Complaint {
+  std::array<char, PATH_MAX + 128> text;
+  std::size_t length;
+};
+thread_local Complaint complaint;
+
+template <class... T>
+void complain(fmt::format_string<T...> format, T&&... values) {
+  const auto end = fmt::format_to_n(complaint.text.data(), complaint.text.size(), format,
+                                    std::forward<T>(values)...);
+  complaint.length = std::min(end.size, complaint.text.size());
+}
 
 struct Identity {
   dev_t device = 0;
@@ -110,8 +126,7 @@ int read_file(sqlite3_file* file, void* to, int bytes, sqlite3_int64 offset) {
   if (offset == 0 && bytes >= kHeaderBytes) learn_of_pages(state, read);
   if (bytes != state.page_bytes || offset % bytes != 0 || is_sound(state, read, bytes, offset))
     return code;
-  complaint = fmt::format("{}: is damaged (page {} does not match its checksum)", state.path,
-                          offset / bytes + 1);
+  complain("{}: is damaged (page {} does not match its checksum)", state.path, offset / bytes + 1);
   return SQLITE_IOERR_DATA;
 }
 
@@ -158,7 +173,7 @@ int sync_file(sqlite3_file* file, int flags) {
   const int code = below(file)->pMethods->xSync(below(file), flags);
   const State& state = *guarded(file).state;
   if (code != SQLITE_OK || is_where_it_was(state)) return code;
-  complaint = fmt::format(
+  complain(
       "{}: was removed or replaced while it was in use; put it back, or start the server again",
       database_of(state.path));
   return SQLITE_IOERR_FSYNC;
@@ -299,6 +314,8 @@ void expect_pages_as_in(sqlite3* original, sqlite3* copy) {
   other.has_sums = known.has_sums;
 }
 
-std::string take_complaint_about_files() { return std::exchange(complaint, {}); }
+std::string take_complaint_about_files() {
+  return {complaint.text.data(), std::exchange(complaint.length, 0)};
+}
 
 }  // namespace faultline

@@ -7,7 +7,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <string>
@@ -74,7 +73,7 @@ TEST(LittleMemory, AServerThatStartsWithItServesOrSaysThatItCannot) {
     EXPECT_THAT(ended.said, Not(HasSubstr("terminate")));
     EXPECT_EQ(WEXITSTATUS(ended.status) == 0, ended.served) << ended.said;
     if (!ended.served) {
-      EXPECT_EQ(std::ranges::count(ended.said, '\n'), 1) << ended.said;
+      EXPECT_THAT(ended.said, HasSubstr("memory"));
     }
     served += ended.served ? 1 : 0;
   }

@@ -11,6 +11,7 @@
 #include <string>
 #include <utility>
 
+#include "committed.h"
 #include "model/json.h"
 #include "rules/knowledge/live_catalog.h"
 #include "service/live_jobs.h"
@@ -85,10 +86,7 @@ class LongSteps : public testing::Test {
     }
     commit.fingerprint = {batch.from_offset, batch.to_offset, steps_before, steps_before,
                           lines_before == 0};
-    std::exception_ptr said;
-    server->jobs.commit(std::move(commit), [&](std::exception_ptr failure) { said = failure; });
-    server->store.drain();
-    EXPECT_FALSE(said);
+    EXPECT_FALSE(committed(server->jobs, std::move(commit)));
   }
 
   void send(int rounds, bool shorten) {

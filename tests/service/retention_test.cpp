@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <boost/json.hpp>
 
+#include "committed.h"
 #include "model/json.h"
 #include "rules/knowledge/live_catalog.h"
 #include "service/retention.h"
@@ -36,13 +37,7 @@ class LongRunning : public testing::Test {
     server = std::make_unique<Running>(workshop.folder() / "f.db");
   }
 
-  // Commits and waits for the result.
-  void commit(Commit commit) {
-    std::exception_ptr said;
-    server->jobs.commit(std::move(commit), [&](std::exception_ptr failure) { said = failure; });
-    server->store.drain();
-    EXPECT_FALSE(said);
-  }
+  void commit(Commit commit) { EXPECT_FALSE(committed(server->jobs, std::move(commit))); }
 
   // A line that says that a GPU is lost.
   static Commit loss_of_a_gpu(const std::string& job, Timestamp received) {

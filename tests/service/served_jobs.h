@@ -13,6 +13,7 @@
 #include <string>
 #include <utility>
 
+#include "committed.h"
 #include "rules/knowledge/live_catalog.h"
 #include "service/clock.h"
 #include "service/live_jobs.h"
@@ -61,9 +62,7 @@ class ServedJobs : public testing::Test {
     }
     commit.batch.lines = commit.batch.recognized = static_cast<std::uint64_t>(lines);
     commit.batch.to_offset = commit.position.offset = commit.fingerprint.to_offset = sent;
-    std::exception_ptr said;
-    server->jobs.commit(std::move(commit), [&](std::exception_ptr failure) { said = failure; });
-    server->store.drain();
+    const std::exception_ptr said = committed(server->jobs, std::move(commit));
     const auto stored = server->store.source(job, "kern.log");
     sent_[job] = stored ? stored->position.offset : 0;
     try {

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "committed.h"
 #include "rules/knowledge/live_catalog.h"
 #include "service/live_jobs.h"
 #include "workshop.h"
@@ -28,10 +29,7 @@ struct StoppableServer {
     commit.batch.from_offset = from;
     commit.batch.to_offset = commit.position.offset = to;
     commit.fingerprint = {from, to - from, 1, 1, true};
-    std::exception_ptr said;
-    jobs.commit(std::move(commit), [&](std::exception_ptr failure) { said = failure; });
-    store.drain();
-    return said;
+    return committed(jobs, std::move(commit));
   }
 
   Store store;
