@@ -17,7 +17,7 @@ while (($# > 0)); do
 done
 readonly KINDS=(xids outlived fabric strangers boots nics hosts warnings warning-hosts tracebacks communicators callers
   forks peers behind groups barriers ranks ports scheduler finished-calls repeated-timeouts settings pairs
-  memory-errors hung-tasks aborts bandwidths timeouts)
+  memory-errors hung-tasks aborts bandwidths timeouts reboots exits)
 readonly REQUESTS=300   # for each latency
 readonly ASKING=5       # seconds for which clients ask together
 readonly TURNS=4

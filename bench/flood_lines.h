@@ -32,6 +32,10 @@ struct FloodRank {
         "{:#x} - Init COMPLETE",
         pointer(), rank, ranks, 0x9000 + communicator));
   }
+  std::string torn_down() const {
+    return says(fmt::format("comm {:#x} rank {} nranks {} cudaDev 0 busId 1b000 - Destroy COMPLETE",
+                            pointer(), rank, ranks));
+  }
   std::string calls(std::string_view function, int op_count, int count, int peer = 0) const {
     return says(fmt::format(
         "{}: opCount {:x} sendbuff 0x7f01 recvbuff 0x7f02 count {} datatype 7 op 0 root {} comm "
@@ -113,6 +117,40 @@ inline const std::array kFloodKinds{
                     "node-0:{0}:{0} [0] NCCL INFO ncclCommInitRank comm {1:#x} rank {2} nranks "
                     "100000 cudaDev 0 nvmlDev 0 busId {3:x}000 commId 0xabc - Init COMPLETE",
                     5000 + i, 0x1000 + i * 16, i / 2, gpu);
+              }},
+    FloodKind{"reboots",  // beside ranks whose host no line names, ranks that were torn down, and
+                          // Xids of processes on hosts that no line names
+              [](int i) {
+                const int group = i / 4;
+                const FloodRank named{.host = group, .pid = 1, .rank = 2 * group, .ranks = 100'000};
+                switch (i % 4) {
+                  case 0:
+                    return named.init() + '\n' + named.torn_down();
+                  case 1:
+                    return fmt::format(
+                        "NCCL INFO ncclCommInitRank comm {:#x} rank {} nranks 100000 cudaDev 0 "
+                        "nvmlDev 0 busId 1b000 commId 0x9000 - Init COMPLETE",
+                        0x8000'0000 + i * 16, 2 * group + 1);
+                  case 2:
+                    return fmt::format(
+                        "{0} node-{1} kernel: NVRM: loading NVIDIA UNIX x86_64 Kernel Module "
+                        "550.54\n{0} node-{1} kernel: Linux version 5.15.0",
+                        flood_stamp(i), group);
+                  default:
+                    return fmt::format(
+                        "{} kernel: NVRM: Xid (PCI:{:04x}:{:02x}:00): 31, pid=1, name=python3, MMU "
+                        "Fault",
+                        flood_stamp(i), group / 256 % 65536, group % 256);
+                }
+              }},
+    FloodKind{"exits",  // of processes with the number of many ranks, as in containers
+              [](int i) {
+                if (i % 2 == 0)
+                  return FloodRank{.host = i, .pid = 1, .rank = i / 2, .ranks = 100'000}.init();
+                return fmt::format(
+                    "E1122 10:00:00.{:06} 77 torch/distributed/elastic/multiprocessing/api.py:874] "
+                    "failed (exitcode: 1) local_rank: {} (pid: 1) of binary: /usr/bin/python{}",
+                    i % 1'000'000, i / 2, i);
               }},
     FloodKind{
         "boots",  // hosts that boot, with a rank on each, and Xids of others

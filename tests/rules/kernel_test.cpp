@@ -564,6 +564,25 @@ TEST(KernelHosts, APanicTakesAllRanksOfItsHost) {
   EXPECT_THAT(diagnosis.root_causes.front().subject.ranks, SizeIs(8));
 }
 
+TEST(KernelHosts, APanicTakesNoRankOfWhichNoLineSaysWhereItRan) {
+  Job job;
+  job.clock = day_up_at(0);
+  for (int rank = 0; rank < 16; ++rank) job.join(rank, "world", rank, 17);
+  job.say({"j", "loose.log", "", -1}, Speaker{},
+          CommunicatorInit{.communicator = 0x7000,
+                           .rank = 16,
+                           .nranks = 17,
+                           .communicator_id = "world",
+                           .complete = true},
+          "rank 16 joins", day_up_at(0));
+  job.clock = day_up_at(60);
+  job.call(all_but(3, 16), all_reduce());
+  job.kernel("node-0", "Kernel panic - not syncing: Fatal Machine check", day_up_at(52));
+  const Diagnosis diagnosis = job.diagnosis();
+  ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("host.down"));
+  EXPECT_THAT(diagnosis.root_causes.front().subject.ranks, ElementsAre(0, 1, 2, 3, 4, 5, 6, 7));
+}
+
 TEST(KernelHosts, AHostThatStartedAnewWhileTheJobRanWentDown) {
   Job job = minute_long_job();
   job.kernel("node-0", "mlx5_core 0000:5c:00.0: mlx5_2: registered", day_up_at(-50));

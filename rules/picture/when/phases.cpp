@@ -129,21 +129,24 @@ void Phases::learn_torch(const View& view) {
       if (rank->guessed || rank->rank < 0 || worker == of_rank_.end()) continue;
       keep_latest(lives_[worker->second.front()].called, called);
     }
-  std::map<std::int64_t, std::vector<std::size_t>> of_pid;
-  for (std::size_t i = 0; i < lives_.size(); ++i) of_pid[view.workers.all[i].pid].push_back(i);
+  std::map<int, Stamps> by_rank;
+  std::map<std::int64_t, Stamps> by_pid;
   for (const auto& line : view.job.torch().exits()) {
     if (!crew.in_attempt(line.line)) continue;
     ends.push_back(line.line.time);
     keep_earliest(sign_, line.line.time);
     // If watchdogs ended ranks, an exit does not show that the rank was working until then.
     if (timed_out || !chose_to_end(line.fact)) continue;
-    const auto acted = [&](const auto& lives, auto name) {
-      if (const auto named = lives.find(name); named != lives.end())
-        for (const std::size_t i : named->second) keep_latest(lives_[i].acted, line.line.time);
-    };
-    for (const int rank : line.fact.ranks) acted(of_rank_, rank);
-    if (line.fact.pid != 0) acted(of_pid, line.fact.pid);
+    for (const int rank : line.fact.ranks) keep_latest(by_rank[rank], line.line.time);
+    if (line.fact.pid != 0) keep_latest(by_pid[line.fact.pid], line.line.time);
   }
+  const auto acted = [&](Life& life, const auto& latest, auto name) {
+    if (const auto named = latest.find(name); named != latest.end())
+      for (const EventTime& time : named->second) keep_latest(life.acted, time);
+  };
+  for (const auto& [rank, lives] : of_rank_)
+    for (const std::size_t i : lives) acted(lives_[i], by_rank, rank);
+  for (std::size_t i = 0; i < lives_.size(); ++i) acted(lives_[i], by_pid, view.workers.all[i].pid);
   choose_end(ends);
 }
 

@@ -233,7 +233,7 @@ KernelPart whole_host(const View& view, const std::string& host) {
   KernelPart part = host_part(view, host);
   if (part.standing != Standing::of_the_job) return part;
   std::set<int> ranks;
-  for (std::size_t index : view.workers.perhaps_on(host))
+  for (std::size_t index : view.workers.on(host))
     if (view.workers.all[index].rank >= 0) ranks.insert(view.workers.all[index].rank);
   part.subject.ranks.assign(ranks.begin(), ranks.end());
   return part;
@@ -257,7 +257,11 @@ KernelPart KernelParts::of(const KernelSighting& sighting) {
       return part;
     }
     default:
-      if (sighting.signature->cause == Cause::host_down) return whole_host(view_, sighting.host);
+      if (sighting.signature->cause == Cause::host_down) {
+        const auto [known, is_new] = whole_hosts_.try_emplace(sighting.host);
+        if (is_new) known->second = whole_host(view_, sighting.host);
+        return known->second;
+      }
       return process(sighting);
   }
 }

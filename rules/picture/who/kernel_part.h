@@ -58,9 +58,10 @@ class KernelParts {
   ListedNics nics_;
   EndedProcesses ended_;
   std::map<std::pair<std::string, std::string>, GpuUsers> gpu_users_;  // by host and address
+  std::map<std::string, KernelPart> whole_hosts_;
 };
 
-// The host with all of the job's ranks on it.
+// The host with all ranks whose lines, or whose sender, say that they ran on it.
 KernelPart whole_host(const View& view, const std::string& host);
 
 }  // namespace faultline

@@ -18,9 +18,14 @@ class WorkersBy {
  public:
   using Indices = std::vector<std::size_t>;
 
-  WorkersBy(const Workers& workers, Thing Worker::* thing) : workers_(workers) {
+  WorkersBy(const Workers& workers, Thing Worker::* thing)
+      : WorkersBy(workers, thing, [](const Worker&) { return true; }) {}
+  // Only of the workers that count.
+  template <class Counts>
+  WorkersBy(const Workers& workers, Thing Worker::* thing, Counts counts) : workers_(workers) {
     for (std::size_t i = 0; i < workers.all.size(); ++i) {
       const Worker& worker = workers.all[i];
+      if (!counts(worker)) continue;
       of_all_[worker.*thing].push_back(i);
       by_host_[worker.host][worker.*thing].push_back(i);
       by_sender_host_[worker.sender_host][worker.*thing].push_back(i);
