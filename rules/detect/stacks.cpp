@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
+#include <utility>
 
 #include "rules/knowledge/ground_names.h"
 #include "rules/picture/calls/stacks.h"
@@ -74,29 +76,68 @@ std::string people(const TorchCrew& crew, const Standings& standings, Subject& s
                        : fmt::format("Process {} on {}", standings.front()->pid, *hosts.begin());
 }
 
-}  // namespace
+// Those that do the same, the most first.
+std::vector<Standings> alike(const std::vector<StandingByStack>& all) {
+  std::map<std::pair<const FrameMeaning*, std::string_view>, Standings> by_doing;
+  for (const StandingByStack& standing : all) {
+    const FrameMeaning* known = standing.meaning.known;
+    by_doing[{known, known != nullptr ? std::string_view() : standing.meaning.frame}].push_back(
+        &standing);
+  }
+  std::vector<Standings> groups;
+  for (auto& [doing, standings] : by_doing) groups.push_back(std::move(standings));
+  std::ranges::sort(groups, [](const Standings& a, const Standings& b) {
+    const LineRef& first = a.front()->stack->line;
+    const LineRef& other = b.front()->stack->line;
+    return std::tuple(b.size(), first.source, first.line) <
+           std::tuple(a.size(), other.source, other.line);
+  });
+  return groups;
+}
 
-namespace {
+std::string what_is_open(const StackDivision& division) {
+  const bool alone = division.waiting.size() + division.elsewhere.size() == 1;
+  if (division.elsewhere.empty())
+    return alone ? "one stack alone does not show which rank it waits for"
+                 : "no stack shows which rank they wait for";
+  if (division.waiting.empty())
+    return alone ? "one stack alone does not show whether others wait for it"
+                 : "no stack waits in a collective";
+  return "the stacks do not show who waits for whom";
+}
 
-// With one stack there is nothing to compare: reports what it shows, and accuses nobody.
-std::vector<Suspicion> tell_where_one_stands(const View& view,
+// Where the stacks do not show who is behind: reports what they show, and accuses nobody.
+std::vector<Suspicion> tell_where_they_stand(const View& view,
                                              const std::vector<StandingByStack>& all) {
-  if (all.size() != 1 || !waits_for_others(all.front())) return {};
-  const StandingByStack& only = all.front();
+  if (std::ranges::all_of(all, [](const StandingByStack& standing) {
+        return standing.meaning.known == nullptr && standing.meaning.frame.empty();
+      }))
+    return {};
   Suspicion suspicion;
   suspicion.verdict = Verdict::unknown;
-  suspicion.since = only.stack->line.time;
+  suspicion.since = all.front().stack->line.time;
   Finding& finding = suspicion.finding;
   finding.cause = Cause::collective_stalled;
   finding.severity = Severity::info;
   const TorchCrew& crew = view.crew();
-  finding.title = fmt::format(
-      "{} {}; one stack alone does not show which rank it waits for",
-      only.rank < 0 && only.pid == 0 ? "A process" : people(crew, {&only}, finding.subject),
-      only.text());
+  std::size_t left = all.size();
+  for (const Standings& group : alike(all)) {
+    if (finding.evidence.size() == kFew) break;
+    const StandingByStack& first = *group.front();
+    const bool nameless = group.size() == 1 && first.rank < 0 && first.pid == 0;
+    Subject subject;
+    const std::string who = nameless ? "A process" : people(crew, group, subject);
+    finding.title += fmt::format("{}{}{} {}", finding.title.empty() ? "" : "; ", who,
+                                 group.size() == 1 ? "" : ": each", first.text());
+    if (group.size() == all.size()) finding.subject = std::move(subject);
+    finding.evidence.push_back(view.evidence(first.stack->line));
+    left -= group.size();
+  }
+  if (left > 0)
+    finding.title += fmt::format("; {} more {} something else", left, left == 1 ? "does" : "do");
+  finding.title += "; " + what_is_open(divide_by_stack(all));
   suspicion.sure = Claim::stack_off_the_line;
   suspicion.sure.add(Ground::no_part_named);
-  finding.evidence.push_back(view.evidence(only.stack->line));
   finding.actions.push_back(
       {"Take the stacks of all ranks at the same time: the others wait for the rank whose stack is "
        "elsewhere.",
@@ -110,7 +151,7 @@ std::vector<Suspicion> find_elsewhere_by_stacks(const View& view) {
   if (view.job.torch().stacks().empty()) return {};
   const std::vector<StandingByStack>& all = view.stacks().all;
   const StackDivision division = divide_by_stack(all);
-  if (!is_clear(division)) return tell_where_one_stands(view, all);
+  if (!is_clear(division)) return tell_where_they_stand(view, all);
   const StandingByStack& first = *division.elsewhere.front();
   Suspicion suspicion =
       hang(Cause::collective_rank_behind,

@@ -11,6 +11,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::SizeIs;
 using Frames = std::vector<std::string>;
 
 const Frames kInAllReduce = {"wait (torch/distributed/distributed_c10d.py:2806)",
@@ -145,22 +146,47 @@ TEST(Stacks, WhereNoRankIsToldTheProcessIsNamed) {
   EXPECT_THAT(behind(diagnosis)->title, HasSubstr("Process 502"));
 }
 
-TEST(Stacks, NobodyIsNamedWhere) {
-  const std::vector<std::pair<std::string, std::vector<Frames>>> rows = {
-      {"all wait alike", {kInAllReduce, kInAllReduce, kInAllReduce, kInAllReduce}},
-      {"all load data", {kInLoader, kInLoader, kInLoader, kInLoader}},
-      {"half of them load data", {kInLoader, kInLoader, kInAllReduce, kInAllReduce}},
-      {"each runs code of its own", {{"a (a.py:1)"}, {"b (b.py:2)"}, {"c (c.py:3)"}, kInAllReduce}},
-      {"there is one stack", {kInLoader}},
-      {"some wait for their GPU, some in a call",
-       {kInAllReduce, kInAllReduce, {"cudaStreamSynchronize () from libcudart.so.12"}, kInBarrier}},
+TEST(Stacks, AreToldAlsoWhereTheyShowNobodyBehind) {
+  struct Told {
+    const char* where;
+    std::vector<Frames> stacks;
+    std::vector<std::string> words;
   };
-  for (const auto& [why, stacks] : rows) {
+  const std::vector<Told> rows = {
+      {"all wait alike",
+       {kInAllReduce, kInAllReduce, kInAllReduce, kInAllReduce},
+       {"Ranks 0, 1, 2, 3: each waits in a collective", "no stack shows which rank they wait for"}},
+      {"all load data",
+       {kInLoader, kInLoader, kInLoader, kInLoader},
+       {"Ranks 0, 1, 2, 3: each waits for its data loader", "no stack waits in a collective"}},
+      {"half of them load data",
+       {kInLoader, kInLoader, kInAllReduce, kInAllReduce},
+       {"Ranks 0, 1: each waits for its data loader", "Ranks 2, 3: each waits in a collective",
+        "do not show who waits for whom"}},
+      {"each runs code of its own",
+       {{"a (a.py:1)"}, {"b (b.py:2)"}, {"c (c.py:3)"}, kInAllReduce},
+       {"in a (a.py:1)", "in b (b.py:2)", "in c (c.py:3)", "1 more does something else"}},
+      {"there is one stack",
+       {kInLoader},
+       {"waits for its data loader", "does not show whether others wait for it"}},
+      {"there are two",
+       {kInLoader, kInAllReduce},
+       {"Rank 0 on node-0 waits for its data loader", "Rank 1 on node-0 waits in a collective"}},
+      {"some wait for their GPU, some in a call",
+       {kInAllReduce, kInAllReduce, {"cudaStreamSynchronize () from libcudart.so.12"}, kInBarrier},
+       {"Ranks 0, 1, 3: each waits in a collective", "Rank 2"}},
+  };
+  for (const auto& [where, stacks, words] : rows) {
+    SCOPED_TRACE(where);
     Job job;
     job.join_all(static_cast<int>(stacks.size()));
     for (std::size_t rank = 0; rank < stacks.size(); ++rank)
       dump(job, "stacks.txt", py_spy(1000 + static_cast<int>(rank), stacks[rank]));
-    EXPECT_THAT(job.diagnosis().root_causes, IsEmpty()) << why;
+    const Diagnosis diagnosis = job.diagnosis();
+    EXPECT_THAT(diagnosis.root_causes, IsEmpty());
+    ASSERT_THAT(diagnosis.observations, SizeIs(1));
+    for (const std::string& part : words)
+      EXPECT_THAT(diagnosis.observations.front().title, HasSubstr(part));
   }
 }
 
