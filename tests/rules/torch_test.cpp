@@ -453,6 +453,23 @@ TEST(Torch, AWatchdogThatStoodStillIsAHang) {
   }
 }
 
+TEST(Torch, AWatchdogThatStoodStillIsToldBesideATimeOutOfAnotherRank) {
+  for (const int stood : {2, 5}) {
+    TorchJob job;
+    job.time_out(2, 42);
+    job.say(stood, WatchdogStuck{.group = job.group_of(stood), .seconds = 480},
+            "watchdog got stuck for 480 seconds", unzoned_at(700s));
+    const Diagnosis diagnosis = job.diagnosis();
+    ASSERT_THAT(diagnosis.root_causes, testing::SizeIs(stood == 2 ? 1 : 2))
+        << "it timed out itself";
+    EXPECT_THAT(diagnosis.root_causes[0].title, testing::StartsWith("Rank 2 timed out"));
+    if (stood == 2) continue;
+    EXPECT_THAT(diagnosis.root_causes[1].title,
+                testing::StartsWith("Rank 5 ended because its watchdog"));
+    EXPECT_LT(diagnosis.root_causes[1].confidence, diagnosis.root_causes[0].confidence);
+  }
+}
+
 TEST(Torch, AnExceptionAfterWhichTheRankGoesOnWasCaught) {
   for (const bool goes_on : {true, false}) {
     Job job;

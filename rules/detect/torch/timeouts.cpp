@@ -127,7 +127,7 @@ std::vector<Suspicion> watchdogs_that_stood(const View& view, const TorchCrew& c
   std::vector<const LineRef*> lines;
   bool gil = false;
   for (const TorchRank* rank : crew.ranks()) {
-    if (!rank->stuck || !crew.in_attempt(*rank->stuck)) continue;
+    if (!rank->stuck || !crew.in_attempt(*rank->stuck) || !rank->timeouts.empty()) continue;
     lines.push_back(&*rank->stuck);
     gil |= rank->gil;
     ranks.insert(rank->rank);
@@ -171,6 +171,11 @@ std::vector<Suspicion> find_torch_timeouts(const View& view, const TorchCrew& cr
            subject.hosts.empty() ? "" : subject.hosts.front(), "py-spy dump --pid {pid}"});
     }
   found.push_back(describe_timeout(view, crew, all));
+  for (Suspicion& stood : watchdogs_that_stood(view, crew)) {
+    stood.finding.severity = Severity::info;
+    stood.sure.add(Ground::no_part_named);
+    found.push_back(std::move(stood));
+  }
   return found;
 }
 
