@@ -110,8 +110,11 @@ class Original {
     if (!serves)
       return verdict.fail(fmt::format("{}: the server neither starts nor reports damage: {}", where,
                                       life_.server().messages()));
-    for (const std::string& difference : differences(answers_, answers))
-      verdict.fail(fmt::format("{}: UNNOTICED: {}", where, difference));
+    const std::vector<std::string> unnoticed = differences(answers_, answers);
+    if (unnoticed.empty()) return;
+    verdict.fail(
+        fmt::format("{}: UNNOTICED, the server says: {}", where, life_.server().messages()));
+    verdict.fail_with(unnoticed);
   }
 
  private:

@@ -141,7 +141,7 @@ void read_only_start_round(Life& life, Random& random, Verdict& verdict) {
       life.server().kill_now();
     verdict.struck = disk.make_read_only();
     if (!verdict.struck) return;
-    constexpr auto kLongestStart = 5s;
+    constexpr auto kLongestStart = 60s;
     const bool starts = life.server().start(kLongestStart);
     const std::string said = life.server().messages();
     if (starts || life.server().lives())

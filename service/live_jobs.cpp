@@ -95,14 +95,14 @@ void LiveJobs::wake(Job& job) {
         }
       });
   mark.reset();
+  if (lack.empty() && !damaged.empty())
+    lack = fmt::format("part of what was stored of {} is missing ({})", damaged.front().name,
+                       damaged.front().how);
   // Calls of sources that the store did not return must not be shown.
   if (!folded->has_sources_of_calls()) {
     if (lack.empty()) lack = "a source that its stored calls belong to is missing";
     folded = std::make_unique<FoldedJob>(job.name, settings_.limits);
   }
-  if (lack.empty() && !damaged.empty())
-    lack = fmt::format("part of what was stored of {} is missing ({})", damaged.front().name,
-                       damaged.front().how);
   job.folded = std::move(folded);
   recall_what_was_told(job);
   if (job.sketch) {

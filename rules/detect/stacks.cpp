@@ -95,26 +95,40 @@ std::vector<Standings> alike(const std::vector<StandingByStack>& all) {
   return groups;
 }
 
-std::string what_is_open(const StackDivision& division) {
-  const bool alone = division.waiting.size() + division.elsewhere.size() == 1;
-  if (division.elsewhere.empty())
+std::string what_is_open(const std::vector<StandingByStack>& all) {
+  const auto waiting = static_cast<std::size_t>(std::ranges::count_if(all, waits_for_others));
+  const bool alone = all.size() == 1;
+  if (waiting == all.size())
     return alone ? "one stack alone does not show which rank it waits for"
                  : "no stack shows which rank they wait for";
-  if (division.waiting.empty())
+  if (waiting == 0)
     return alone ? "one stack alone does not show whether others wait for it"
                  : "no stack waits in a collective";
   return "the stacks do not show who waits for whom";
 }
 
+// What all of them do. They may do it in several places.
+std::string what_they_do(const Standings& group) {
+  StandingByStack one = *group.front();
+  for (const StandingByStack* other : group) {
+    if (other->meaning.frame != one.meaning.frame) one.meaning.frame = {};
+    one.gil &= other->gil;
+  }
+  return (group.size() == 1 ? "" : "each ") + one.text();
+}
+
 // Where the stacks do not show who is behind: reports what they show, and accuses nobody.
 std::vector<Suspicion> tell_where_they_stand(const View& view,
                                              const std::vector<StandingByStack>& all) {
+  constexpr std::size_t kMostGroups = 2;
   if (std::ranges::all_of(all, [](const StandingByStack& standing) {
         return standing.meaning.known == nullptr && standing.meaning.frame.empty();
       }))
     return {};
   Suspicion suspicion;
-  suspicion.verdict = Verdict::unknown;
+  // Stacks of a job that goes on look like this, too. Who takes one stack asks why its rank waits.
+  suspicion.verdict =
+      all.size() == 1 && waits_for_others(all.front()) ? Verdict::unknown : Verdict::healthy;
   suspicion.since = all.front().stack->line.time;
   Finding& finding = suspicion.finding;
   finding.cause = Cause::collective_stalled;
@@ -122,20 +136,20 @@ std::vector<Suspicion> tell_where_they_stand(const View& view,
   const TorchCrew& crew = view.crew();
   std::size_t left = all.size();
   for (const Standings& group : alike(all)) {
-    if (finding.evidence.size() == kFew) break;
+    if (finding.evidence.size() == kMostGroups) break;
     const StandingByStack& first = *group.front();
     const bool nameless = group.size() == 1 && first.rank < 0 && first.pid == 0;
     Subject subject;
     const std::string who = nameless ? "A process" : people(crew, group, subject);
-    finding.title += fmt::format("{}{}{} {}", finding.title.empty() ? "" : "; ", who,
-                                 group.size() == 1 ? "" : ": each", first.text());
+    finding.title +=
+        fmt::format("{}{} {}; ", who, group.size() == 1 ? "" : ":", what_they_do(group));
     if (group.size() == all.size()) finding.subject = std::move(subject);
     finding.evidence.push_back(view.evidence(first.stack->line));
     left -= group.size();
   }
   if (left > 0)
-    finding.title += fmt::format("; {} more {} something else", left, left == 1 ? "does" : "do");
-  finding.title += "; " + what_is_open(divide_by_stack(all));
+    finding.title += fmt::format("{} more {} something else; ", left, left == 1 ? "does" : "do");
+  finding.title += what_is_open(all);
   suspicion.sure = Claim::stack_off_the_line;
   suspicion.sure.add(Ground::no_part_named);
   finding.actions.push_back(

@@ -165,7 +165,7 @@ TEST(Stacks, AreToldAlsoWhereTheyShowNobodyBehind) {
         "do not show who waits for whom"}},
       {"each runs code of its own",
        {{"a (a.py:1)"}, {"b (b.py:2)"}, {"c (c.py:3)"}, kInAllReduce},
-       {"in a (a.py:1)", "in b (b.py:2)", "in c (c.py:3)", "1 more does something else"}},
+       {"in a (a.py:1)", "in b (b.py:2)", "2 more do something else"}},
       {"there is one stack",
        {kInLoader},
        {"waits for its data loader", "does not show whether others wait for it"}},
@@ -188,6 +188,22 @@ TEST(Stacks, AreToldAlsoWhereTheyShowNobodyBehind) {
     for (const std::string& part : words)
       EXPECT_THAT(diagnosis.observations.front().title, HasSubstr(part));
   }
+}
+
+TEST(Stacks, OfAJobThatGoesOnChangeNoVerdict) {
+  const auto verdict_of = [](const std::vector<Frames>& stacks) {
+    Job job;
+    job.join_all(4);
+    job.call(ranks(0, 4), all_reduce(), 20);
+    for (int rank = 0; rank < 4; ++rank) job.end(rank, "world", CommunicatorEnding::destroyed);
+    for (std::size_t rank = 0; rank < stacks.size(); ++rank)
+      dump(job, "stacks.txt", py_spy(1000 + static_cast<int>(rank), stacks[rank]));
+    return job.diagnosis().verdict;
+  };
+  EXPECT_EQ(verdict_of({}), Verdict::healthy);
+  EXPECT_EQ(verdict_of({kInLoader, kInLoader, kInLoader, kInLoader}), Verdict::healthy);
+  EXPECT_EQ(verdict_of({kInLoader, kInAllReduce}), Verdict::healthy);
+  EXPECT_EQ(verdict_of({kInLoader}), Verdict::healthy);
 }
 
 // item() waits in C, so a stack ends at the line that calls it.

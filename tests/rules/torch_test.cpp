@@ -470,6 +470,15 @@ TEST(Torch, AWatchdogThatStoodStillIsToldBesideATimeOutOfAnotherRank) {
   }
 }
 
+TEST(Torch, AWatchdogThatStoodStillAfterItWasToldOfATimeOutTellsNothing) {
+  TorchJob job;
+  job.time_out(2, 42);
+  job.be_told(5, 2);
+  job.say(5, WatchdogStuck{.group = job.group_of(5), .seconds = 480},
+          "watchdog got stuck for 480 seconds", unzoned_at(700s));
+  EXPECT_THAT(job.diagnosis().root_causes, testing::SizeIs(1));
+}
+
 TEST(Torch, AnExceptionAfterWhichTheRankGoesOnWasCaught) {
   for (const bool goes_on : {true, false}) {
     Job job;

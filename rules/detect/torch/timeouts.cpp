@@ -121,13 +121,22 @@ std::vector<Suspicion> only_told(const View& view, const TorchCrew& crew) {
 }
 
 // PyTorch ends a process whose watchdog itself stands still: a call into CUDA or NCCL does not
-// return, or a thread holds Python's lock.
+// return, or a thread holds Python's lock. One that timed out, or was told of a time-out, stood
+// still while it waited for that.
+bool stood_by_itself(const TorchCrew& crew, const TorchRank& rank) {
+  return rank.stuck && crew.in_attempt(*rank.stuck) &&
+         !(rank.signalled && crew.in_attempt(*rank.signalled)) &&
+         std::ranges::none_of(rank.timeouts, [&](const TorchTimeout& timeout) {
+           return crew.in_attempt(timeout.line);
+         });
+}
+
 std::vector<Suspicion> watchdogs_that_stood(const View& view, const TorchCrew& crew) {
   std::set<int> ranks;
   std::vector<const LineRef*> lines;
   bool gil = false;
   for (const TorchRank* rank : crew.ranks()) {
-    if (!rank->stuck || !crew.in_attempt(*rank->stuck) || !rank->timeouts.empty()) continue;
+    if (!stood_by_itself(crew, *rank)) continue;
     lines.push_back(&*rank->stuck);
     gil |= rank->gil;
     ranks.insert(rank->rank);

@@ -61,7 +61,7 @@ class KernelParts {
   std::map<std::string, KernelPart> whole_hosts_;
 };
 
-// The host with all ranks whose lines, or whose sender, say that they ran on it.
+// The host with all ranks that ran on it, as their lines or their sender say, or that may have.
 KernelPart whole_host(const View& view, const std::string& host);
 
 }  // namespace faultline
