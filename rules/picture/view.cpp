@@ -188,6 +188,22 @@ const WorkersBy<std::int64_t>& View::by_pid() const {
   return *by_pid_;
 }
 
+const std::set<int>& View::ranks_at_large() const {
+  constexpr std::size_t kFew = 64;
+  if (ranks_at_large_) return *ranks_at_large_;
+  std::set<int> all;
+  std::set<int> are_behind;
+  if (const auto nowhere = workers.by_host.find(""); nowhere != workers.by_host.end())
+    for (const std::size_t index : nowhere->second)
+      if (const int rank = workers.all[index].rank; rank >= 0) {
+        all.insert(rank);
+        if (behind.contains(index)) are_behind.insert(rank);
+      }
+  if (all.size() > kFew) all.swap(are_behind);
+  if (all.size() > kFew) all.clear();
+  return ranks_at_large_.emplace(std::move(all));
+}
+
 const XidsByPlace& View::xids() const {
   if (!xids_) xids_ = std::make_unique<const XidsByPlace>(*this);
   return *xids_;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -76,6 +77,9 @@ struct View {
   const WorkersBy<std::string>& by_gpu() const;
   const WorkersBy<std::int64_t>& by_pid() const;
   const XidsByPlace& xids() const;
+  // Ranks of which no line says where they ran, so that they may have run on any host: if there are
+  // many, the few that are behind. Worked out in the same way.
+  const std::set<int>& ranks_at_large() const;
   const Member& member(std::size_t index) const { return job.progress().members()[index]; }
   // The workers (indices into workers.all) of a process: one for each of its GPUs. `device`, as
   // NCCL prints it in front of a line, chooses among several; helper threads print 0 for any of
@@ -111,6 +115,7 @@ struct View {
   mutable std::unique_ptr<const WorkersBy<std::string>> by_gpu_;
   mutable std::unique_ptr<const WorkersBy<std::int64_t>> by_pid_;
   mutable std::unique_ptr<const XidsByPlace> xids_;
+  mutable std::optional<const std::set<int>> ranks_at_large_;
 };
 
 // The line that says which GPU a rank has; nullptr: none does.

@@ -479,6 +479,19 @@ TEST(Torch, AWatchdogThatStoodStillAfterItWasToldOfATimeOutTellsNothing) {
   EXPECT_THAT(job.diagnosis().root_causes, testing::SizeIs(1));
 }
 
+TEST(Torch, AWatchdogThatStoodStillWithoutARankIsOnlyToldWhereNoneTimedOut) {
+  for (const bool another_timed_out : {false, true}) {
+    TorchJob job;
+    if (another_timed_out) job.time_out(2, 42);
+    job.job.say({"j", "all.log", "", -1}, Speaker{}, WatchdogStuck{.seconds = 480},
+                "watchdog got stuck for 480 seconds", unzoned_at(700s));
+    const Diagnosis diagnosis = job.diagnosis();
+    ASSERT_THAT(diagnosis.root_causes, testing::SizeIs(1));
+    EXPECT_THAT(diagnosis.root_causes[0].title,
+                testing::StartsWith(another_timed_out ? "Rank 2 timed out" : "A rank ended"));
+  }
+}
+
 TEST(Torch, AnExceptionAfterWhichTheRankGoesOnWasCaught) {
   for (const bool goes_on : {true, false}) {
     Job job;

@@ -23,6 +23,8 @@ bool was_torn_down(const View& view, const Worker& worker) {
                              [&](std::size_t m) { return view.member(m).left_cleanly(); });
 }
 
+std::int64_t latest_us(const EventTime& time) { return *time.wall_us + time.uncertainty_us; }
+
 // How many of these times are so shortly before a boot that it may have ended what ran then.
 std::size_t count_before(const std::vector<std::int64_t>& times_us, std::int64_t booted_us) {
   const auto first = std::ranges::upper_bound(times_us, booted_us - kLongestRebootUs);
@@ -75,7 +77,7 @@ void RunningHosts::learn_xids() {
   for (auto& of_zone : times) std::ranges::sort(of_zone);
 }
 
-// Calls of ranks that are nowhere, too, count there.
+// Calls of a rank that is also nowhere count only there.
 RunningHosts::Ranks RunningHosts::learn(const std::vector<std::size_t>& workers) const {
   Ranks learned;
   std::array<std::optional<EventTime>, 4> ends;  // by zone_assumed: the first, and the last
@@ -89,16 +91,20 @@ RunningHosts::Ranks RunningHosts::learn(const std::vector<std::size_t>& workers)
       if (!begun.wall_us) continue;
       std::optional<EventTime>& earliest = ends[begun.zone_assumed ? 2 : 0];
       std::optional<EventTime>& latest = ends[begun.zone_assumed ? 3 : 1];
-      if (!earliest || *begun.wall_us < *earliest->wall_us) earliest = begun;
+      if (!earliest || latest_us(begun) < latest_us(*earliest)) earliest = begun;
       if (!latest || *begun.wall_us > *latest->wall_us) latest = begun;
       const EventTime& last = member.latest_line().time;
-      if (!member.left_cleanly() && last.wall_us)
-        learned.shown[last.zone_assumed].emplace_back(*last.wall_us, begun);
+      if (member.left_cleanly() || !last.wall_us) continue;
+      if (last.zone_assumed == begun.zone_assumed && latest_us(begun) < *last.wall_us)
+        learned.shown_us[last.zone_assumed].push_back(*last.wall_us);
+      else
+        learned.shown_oddly[last.zone_assumed].emplace_back(*last.wall_us, begun);
     }
   }
   for (const std::optional<EventTime>& end : ends)
     if (end) learned.begun.push_back(*end);
-  for (auto& of_zone : learned.shown)
+  for (auto& of_zone : learned.shown_us) std::ranges::sort(of_zone);
+  for (auto& of_zone : learned.shown_oddly)
     std::ranges::sort(of_zone, {}, &std::pair<std::int64_t, EventTime>::first);
   for (const int rank : learned.ranks)
     for (const std::size_t zone : {0, 1}) {
@@ -126,14 +132,14 @@ bool RunningHosts::tell(const Ranks& ranks, const EventTime& booted) {
   });
 }
 
-// A rank that showed something shortly before the boot had begun before it, so the first one that
-// is looked at decides, except where its clocks disagree.
+// What disagrees in its clocks is looked at one by one, and not without end.
 bool RunningHosts::showed_before(const Ranks& ranks, const EventTime& booted) {
   constexpr int kMostLooks = 256;
-  const auto& shown = ranks.shown[booted.zone_assumed];
-  auto next = std::ranges::upper_bound(shown, *booted.wall_us - kLongestRebootUs, {},
+  if (count_before(ranks.shown_us[booted.zone_assumed], *booted.wall_us) > 0) return true;
+  const auto& odd = ranks.shown_oddly[booted.zone_assumed];
+  auto next = std::ranges::upper_bound(odd, *booted.wall_us - kLongestRebootUs, {},
                                        &std::pair<std::int64_t, EventTime>::first);
-  for (int look = 0; look < kMostLooks && next != shown.end() && next->first < *booted.wall_us;
+  for (int look = 0; look < kMostLooks && next != odd.end() && next->first < *booted.wall_us;
        ++look, ++next)
     if (order_of(next->second, booted, true) == Order::before) return true;
   return false;

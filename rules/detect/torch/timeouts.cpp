@@ -131,17 +131,22 @@ bool stood_by_itself(const TorchCrew& crew, const TorchRank& rank) {
          });
 }
 
-std::vector<Suspicion> watchdogs_that_stood(const View& view, const TorchCrew& crew) {
+// `beside_time_outs`: what names no rank, or only a rank of a smaller group, may be one that timed
+// out.
+std::vector<Suspicion> watchdogs_that_stood(const View& view, const TorchCrew& crew,
+                                            bool beside_time_outs) {
   std::set<int> ranks;
   std::vector<const LineRef*> lines;
   bool gil = false;
   for (const TorchRank* rank : crew.ranks()) {
     if (!stood_by_itself(crew, *rank)) continue;
+    if (beside_time_outs && (rank->rank < 0 || rank->guessed)) continue;
     lines.push_back(&*rank->stuck);
     gil |= rank->gil;
     ranks.insert(rank->rank);
   }
   if (lines.empty()) return {};
+  if (ranks.size() > 1) ranks.erase(-1);
   Suspicion suspicion = suspect_time_out(
       view, *lines.front(),
       fmt::format("{} ended because {} watchdog {}", crew.people(ranks),
@@ -161,7 +166,7 @@ std::vector<Suspicion> find_torch_timeouts(const View& view, const TorchCrew& cr
   const std::vector<StuckGroup> all = stuck_groups(crew);
   if (all.empty()) {
     std::vector<Suspicion> told = only_told(view, crew);
-    return told.empty() ? watchdogs_that_stood(view, crew) : told;
+    return told.empty() ? watchdogs_that_stood(view, crew, false) : told;
   }
   if (dumps_tell(view, all)) return {describe_timeout(view, crew, all)};
   std::vector<Suspicion> found = find_stalls_in(view, table_of_timeouts(view, crew, all));
@@ -180,7 +185,7 @@ std::vector<Suspicion> find_torch_timeouts(const View& view, const TorchCrew& cr
            subject.hosts.empty() ? "" : subject.hosts.front(), "py-spy dump --pid {pid}"});
     }
   found.push_back(describe_timeout(view, crew, all));
-  for (Suspicion& stood : watchdogs_that_stood(view, crew)) {
+  for (Suspicion& stood : watchdogs_that_stood(view, crew, true)) {
     stood.finding.severity = Severity::info;
     stood.sure.add(Ground::no_part_named);
     found.push_back(std::move(stood));

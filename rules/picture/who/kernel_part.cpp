@@ -232,18 +232,9 @@ KernelPart KernelParts::process(const KernelSighting& sighting) const {
 KernelPart whole_host(const View& view, const std::string& host) {
   KernelPart part = host_part(view, host);
   if (part.standing != Standing::of_the_job) return part;
-  std::set<int> ranks;
-  const auto take = [&](std::size_t index) {
+  std::set<int> ranks = view.ranks_at_large();
+  for (const std::size_t index : view.workers.on(host))
     if (const int rank = view.workers.all[index].rank; rank >= 0) ranks.insert(rank);
-  };
-  std::ranges::for_each(view.workers.on(host), take);
-  // A rank that is behind may have been on it, if no line says where it ran. Of many this says
-  // nothing.
-  constexpr std::size_t kFew = 64;
-  if (const auto nowhere = view.workers.by_host.find("");
-      nowhere != view.workers.by_host.end() && nowhere->second.size() <= kFew)
-    for (const std::size_t index : nowhere->second)
-      if (view.behind.contains(index)) take(index);
   part.subject.ranks.assign(ranks.begin(), ranks.end());
   return part;
 }

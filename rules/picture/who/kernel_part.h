@@ -61,7 +61,8 @@ class KernelParts {
   std::map<std::string, KernelPart> whole_hosts_;
 };
 
-// The host with all ranks that ran on it, as their lines or their sender say, or that may have.
+// The host with all ranks that ran on it, as their lines or their sender say, or that may have. See
+// View::ranks_at_large().
 KernelPart whole_host(const View& view, const std::string& host);
 
 }  // namespace faultline
