@@ -95,7 +95,7 @@ RunningHosts::Ranks RunningHosts::learn(const std::vector<std::size_t>& workers)
       if (!latest || *begun.wall_us > *latest->wall_us) latest = begun;
       const EventTime& last = member.latest_line().time;
       if (member.left_cleanly() || !last.wall_us) continue;
-      if (last.zone_assumed == begun.zone_assumed && latest_us(begun) < *last.wall_us)
+      if (last.zone_assumed == begun.zone_assumed && latest_us(begun) <= *last.wall_us)
         learned.shown_us[last.zone_assumed].push_back(*last.wall_us);
       else
         learned.shown_oddly[last.zone_assumed].emplace_back(*last.wall_us, begun);
@@ -132,7 +132,8 @@ bool RunningHosts::tell(const Ranks& ranks, const EventTime& booted) {
   });
 }
 
-// What disagrees in its clocks is looked at one by one, and not without end.
+// Ranks whose stamps do not show that they began before their last line are looked at one by one,
+// and not without end.
 bool RunningHosts::showed_before(const Ranks& ranks, const EventTime& booted) {
   constexpr int kMostLooks = 256;
   if (count_before(ranks.shown_us[booted.zone_assumed], *booted.wall_us) > 0) return true;

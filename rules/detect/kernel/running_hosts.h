@@ -33,7 +33,7 @@ class RunningHosts {
     std::set<int> ranks;
     std::vector<EventTime> begun;  // the first and the last of each zone_assumed
     Times shown_us;                // when those that were not torn down showed last that they ran
-    // The same, with when they began, of those whose clocks do not say that this was before.
+    // The same, with when they began, of those whose stamps do not show that this was before.
     std::array<std::vector<std::pair<std::int64_t, EventTime>>, 2> shown_oddly;
     std::array<std::optional<std::int64_t>, 2> told_us;  // of a time-out, by PyTorch; the last
     Times called_us;                                     // by PyTorch
