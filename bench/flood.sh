@@ -26,7 +26,7 @@ readonly LEAST_BESIDE=80  # per cent of the answers, beside 500 slow clients
 # The limits are for 100,000 lines on two cores.
 readonly MOST_SECONDS=2 MOST_MB=300 MOST_SECONDS_OF_TENTH=1   # to diagnose a flood
 # Kinds that may take more memory.
-readonly LARGER=(outlived strangers boots nics warning-hosts ranks scheduler memory-errors)
+readonly LARGER=(outlived strangers boots nics warning-hosts ranks scheduler memory-errors reboots exits)
 readonly MOST_ANSWER_P99=100 MOST_POST=50                     # ms, of other jobs
 readonly MOST_HEALTH_P99=50                                   # ms
 readonly MOST_SECONDS_OF_NEWLINES=1
