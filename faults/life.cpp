@@ -17,7 +17,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kLongestReload = 5s;
+constexpr auto kLongestReload = 60s;
 constexpr auto kLongestReread = 5s;
 // Within this time the server has judged again what it could not judge at once.
 constexpr auto kLongestSettling = 5s;
