@@ -14,6 +14,8 @@ std::chrono::milliseconds some_time(Random& random) {
   return std::chrono::milliseconds(random.between(20, 90));
 }
 
+constexpr std::chrono::seconds kLongestWait{20};
+
 // The fault begins during load; when it is over, everything acknowledged must be there.
 template <class Fault>
 void disk_round(Life& life, Random& random, Verdict& verdict, const Fault& begin_fault) {
@@ -22,6 +24,10 @@ void disk_round(Life& life, Random& random, Verdict& verdict, const Fault& begin
   std::this_thread::sleep_for(some_time(random) / 4);
   begin_fault(life.steering());
   std::this_thread::sleep_for(some_time(random));
+  // A slow machine may not have asked the disk for anything yet.
+  for (const auto end = std::chrono::steady_clock::now() + kLongestWait;
+       life.steering().struck() == before && std::chrono::steady_clock::now() < end;)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
   if (random.one_in(20)) {
     load->stop();
     std::this_thread::sleep_for(kUntilTheLogIsFolded);

@@ -60,7 +60,7 @@ bool is_ready(const Server& server) { return get(server.port(), "/readyz").statu
 
 // The server looks at the disk only from time to time, but must notice room within this time.
 bool becomes_ready(const Server& server) {
-  constexpr auto kLongest = 3s;
+  constexpr auto kLongest = 60s;
   for (const auto end = SteadyClock::now() + kLongest; SteadyClock::now() < end;
        std::this_thread::sleep_for(10ms))
     if (is_ready(server)) return true;
