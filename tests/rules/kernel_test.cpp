@@ -564,8 +564,7 @@ TEST(KernelHosts, APanicTakesAllRanksOfItsHost) {
   EXPECT_THAT(diagnosis.root_causes.front().subject.ranks, SizeIs(8));
 }
 
-// Of a rank that is behind, no line may say where it ran.
-TEST(KernelHosts, APanicMayHaveTakenAFewRanksOfUnknownHostsThatAreBehind) {
+TEST(KernelHosts, APanicMayHaveTakenRanksOfWhichNoLineSaysWhereTheyRanUnlessThereAreMany) {
   for (const int loose : {1, 65}) {
     Job job;
     job.clock = day_up_at(0);
