@@ -17,7 +17,7 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr int kJobs = 7;
+constexpr int kJobs = 5;
 constexpr int kHosts = 5000;
 
 // Each line names another host, which takes 3 KB.

@@ -1,4 +1,4 @@
-// Every fuzz target on some hundred inputs that are made from golden inputs, the same in each run:
+// Every fuzz target on a thousand inputs that are made from golden inputs, the same in each run:
 // a small part of ./dev fuzz in every test run. FAULTLINE_FUZZ_RUNS sets a larger number,
 // FAULTLINE_FUZZ_INPUT runs one file alone, with --gtest_filter=*/reader_fuzz for example.
 #include <fcntl.h>
@@ -32,7 +32,7 @@ constexpr std::size_t kMostBytes = 8192;  // as ./dev fuzz has it
 constexpr int kSignals[] = {SIGABRT, SIGSEGV, SIGFPE, SIGBUS};
 
 std::uint64_t runs_of_each() {
-  constexpr std::uint64_t kUsual = 2000;
+  constexpr std::uint64_t kUsual = 1000;
   const char* asked = std::getenv("FAULTLINE_FUZZ_RUNS");
   return asked != nullptr ? std::strtoull(asked, nullptr, 10) : kUsual;
 }
