@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "ingest/unwrap/framed.h"
 #include "ingest/unwrap/labels.h"
 #include "model/event_weight.h"
 #include "parsers/launcher/launcher_lines.h"
@@ -38,6 +39,9 @@ constexpr std::size_t kMostReserved = 8192;  // events of the batch to come
 
 // A text that grows longer than this is no warning of NCCL.
 constexpr std::size_t kMaxRemarkBytes = 4096;
+
+// How many rows may follow the first of a line, as on a narrow terminal.
+constexpr std::size_t kMostPieces = 3;
 
 // Whether a message holds no control characters (escapes, NULs) and no line of another process. It
 // looks at eight bytes at a time. A message may speak of the "NCCL version".
@@ -231,9 +235,10 @@ LineReader::Read LineReader::read_row(const LinePlace& place, LineEnd end, bool 
     if (end == LineEnd::there && rows_.begin(place.text, place.number)) return {};
     return read_line(place, end, counted);
   }
+  is_more_of_a_line_ = false;
   const Read read = read_line(place, end, counted);
   using Learned = WrappedRows::Learned;
-  const bool inside = documents_.is_open() || unwrapper_.in_document();
+  const bool inside = documents_.is_open() || unwrapper_.in_document() || is_more_of_a_line_;
   const Learned learned = rows_.learn(
       place.text, place.number, {.told = read.told, .counted = read.counted, .inside = inside});
   if (end != LineEnd::there) rows_.forget_row();
@@ -381,6 +386,10 @@ bool LineReader::read_message(const Message& message, const LinePlace& place) {
     count(kNccl);
     return true;
   }
+  if (complete_cut_line(message, place)) {
+    count(kTorch);
+    return true;
+  }
   if (ask_parsers(message, place)) return true;
   if (continue_warning(message, place)) return true;
   if (read_behind_label(message, place)) return true;
@@ -401,8 +410,13 @@ bool LineReader::ask_parsers(const Message& message, const LinePlace& place) {
     if (!parser.parse(message.text, readings_)) continue;
     // Upkeep of the machine is also kept as a remark, because signatures ask for it.
     const bool quoted = message.from_user_space && parser.dialect == kKernel;
-    if ((readings_.empty() && !quoted) || tells_of_upkeep())
+    if ((readings_.empty() && !quoted) || tells_of_upkeep()) {
+      const std::size_t events_before = batch_.events.size();
       keep_remark(message, place, parser.dialect);
+      // The next row may hold the rest of a line that was cut.
+      if (parser.dialect == kTorch && batch_.events.size() > events_before)
+        last_warning_ = {place.number, batch_.events.size() - 1, {}, facts_, calls_told_};
+    }
     keep_readings(message, place);
     count(parser.dialect);
     return true;
@@ -532,9 +546,13 @@ void LineReader::drop_unfinished() {
 // Continues a warning of several lines, of which only the first has a frame; or a kernel line that
 // a mail broke.
 bool LineReader::continue_warning(const Message& message, const LinePlace& place) {
-  constexpr std::size_t kMostPieces = 3;  // as on a narrow terminal
   if (last_warning_.line == 0 || place.number != last_warning_.line + 1) return false;
   if (message.from_kernel) return false;
+  if (cut_line_before(message, place) != nullptr) {
+    last_warning_.line = last_warning_.more.size() + 1 < kMostPieces ? place.number : 0;
+    last_warning_.more.emplace_back(place.text);
+    return false;
+  }
   Event& event = batch_.events[last_warning_.event];
   auto* remark = std::get_if<Remark>(&event.fact);
   if (remark == nullptr || batch_.speakers[event.speaker].rank != message.rank) return false;
@@ -560,6 +578,44 @@ bool LineReader::continue_warning(const Message& message, const LinePlace& place
   last_warning_.more.clear();
   count(remark->dialect);
   return true;
+}
+
+// The event of a line that was recognized and gave no fact, perhaps for want of its end; this row
+// may go on with it.
+Event* LineReader::cut_line_before(const Message& message, const LinePlace& place) {
+  if (last_warning_.line == 0 || place.number != last_warning_.line + 1) return nullptr;
+  Event& event = batch_.events[last_warning_.event];
+  const auto* begun = std::get_if<Remark>(&event.fact);
+  if (begun == nullptr || begun->dialect != kTorch) return nullptr;
+  // Its rank may stand before its first row alone.
+  const bool is_anothers = message.rank >= 0 && batch_.speakers[event.speaker].rank != message.rank;
+  return is_anothers || begins_a_line(place.text) ? nullptr : &event;
+}
+
+bool LineReader::complete_cut_line(const Message& message, const LinePlace& place) {
+  Event* event = line_end_ == LineEnd::missing ? nullptr : cut_line_before(message, place);
+  if (event == nullptr) return false;
+  for (const std::string_view between : {"", " "}) {
+    std::string whole = std::get<Remark>(event->fact).text;
+    const auto append = [&](std::string_view row) {
+      // A blank at the border may be lost.
+      const bool ends_a_word = whole.ends_with(',') || whole.ends_with(':');
+      if (!row.starts_with(' ')) whole.append(ends_a_word ? " " : between);
+      whole += row;
+    };
+    for (const std::string& row : last_warning_.more) append(row);
+    append(place.text);
+    for (const Parser& parser : all_parsers()) {
+      readings_.clear();
+      if (parser.dialect != kTorch || !parser.parse(whole, readings_)) continue;
+      if (readings_.size() != 1) break;
+      event->fact = std::move(readings_.front().fact);
+      event->text = evidence_text(whole);
+      last_warning_ = {};
+      return is_more_of_a_line_ = true;
+    }
+  }
+  return false;
 }
 
 // Events that wait for the next line are kept apart from the others, so they must be few.

@@ -144,6 +144,8 @@ class LineReader {
   void keep_nccl(const NcclLine& line, const Message& message, const LinePlace& place);
   void drop_unfinished();
   bool continue_warning(const Message& message, const LinePlace& place);
+  Event* cut_line_before(const Message& message, const LinePlace& place);
+  bool complete_cut_line(const Message& message, const LinePlace& place);
   bool waits_for_nothing(const Event& event) const;
   void forget_warning_that_ended(std::uint64_t number);
   bool tells_of_upkeep() const;
@@ -166,6 +168,7 @@ class LineReader {
   WrappedRows rows_;
   bool has_joined_ = false;  // rows were joined in this read; the next two are of this read, too
   bool has_joined_this_ = false;
+  bool is_more_of_a_line_ = false;  // the row is more of a line that was cut
   bool has_hidden_ = false;
   Unwrapper unwrapper_;
   Documents documents_;

@@ -356,6 +356,19 @@ TEST(LoneTools, APortThatIsDownBesideOnesThatAreUpMayBeUnused) {
   }
 }
 
+// A port of Ethernet says that it is disabled if nothing is plugged in.
+TEST(LoneTools, APortThatIsOffBesideOneThatTriesMayBeUnused) {
+  std::string off = ibstat("Down", "Disabled");
+  off.replace(off.find("mlx5_2"), 6, "mlx5_3");
+  off.replace(off.find("b1c4"), 4, "b1c8");
+  Workshop workshop;
+  workshop.write("pasted/ports.txt", ibstat("Down", "Polling") + off);
+  const Diagnosis diagnosis = diagnosis_of(workshop.folder() / "pasted");
+  ASSERT_EQ(diagnosis.root_causes.size(), 1U);
+  EXPECT_NE(diagnosis.root_causes[0].title.find("mlx5_2:1"), std::string::npos);
+  EXPECT_EQ(answer_to({{"ibstat.txt", off}}).first, "network.link_down") << "alone";
+}
+
 std::string ibportstate(const std::string& head, const std::string& state,
                         const std::string& physical) {
   return fmt::format(

@@ -30,6 +30,14 @@ const std::vector<Case>& cases() {
       {"Lustre's network", "host.storage_stall", "10.0.4.7@o2ib",
        "[81234.100000] LNet: 3181:0:(o2iblnd_cb.c:3181:kiblnd_check_conns()) Timed out tx for "
        "10.0.4.7@o2ib: 4295 seconds\n"},
+      {"pieces that Lustre's client has no room for, and what follows", "host.storage_stall",
+       "has room for 4128768",
+       "[81234.100000] LNetError: 3181:0:(lib-ptl.c:189:lnet_try_match_md()) Matching packet from "
+       "12345-10.0.4.7@o2ib, match 1719922013456704 length 4194304 too big: 4128768 left, 4128768 "
+       "allowed\n"
+       "[81437.300000] Lustre: scratch-OST0003-osc-ffff9d6153c91000: Connection to "
+       "scratch-OST0003 (at 10.0.4.7@o2ib) was lost; in progress operations using this service "
+       "will wait for recovery to complete\n"},
       {"an adapter of Gaudi that cannot be used, seen while its host starts", "gpu.hang", "hl2",
        "[   72.990000] habanalabs hl2: Failed to communicate with Device CPU (CPU-CP timeout)\n"},
       {"an adapter of AWS that is reset again and again", "network.nic_failure", "ens5",
@@ -413,6 +421,19 @@ TEST(PostedClusters, AnExceptionIsToldThoughAHintStandsBeforeIt) {
       "[rank0]: ValueError: sample 3 is truncated\n");
   EXPECT_EQ(cause_of(diagnosis), "software.rank_crashed");
   EXPECT_EQ(diagnosis.verdict, Verdict::failed);
+}
+
+TEST(PostedClusters, AHostsRingThatWasLostBeforeWhatItMountsComesFirst) {
+  const Diagnosis diagnosis = pasted(
+      "May 13 03:57:07 oss-3 corosync[2981]:   [TOTEM ] Marking ringid 1 interface 10.20.0.4 "
+      "FAULTY\n"
+      "May 13 03:57:24 oss-3 kernel: Lustre: scratch-MDT0000-lwp-OST0003: Connection to "
+      "scratch-MDT0000 (at 10.20.0.9@o2ib) was lost; in progress operations using this service "
+      "will wait for recovery to complete\n");
+  ASSERT_THAT(diagnosis.root_causes, SizeIs(2));
+  EXPECT_EQ(diagnosis.root_causes[0].cause, Cause::network_link_down);
+  EXPECT_THAT(diagnosis.root_causes[0].title, HasSubstr("10.20.0.4"));
+  EXPECT_EQ(diagnosis.root_causes[1].cause, Cause::host_storage_stall);
 }
 
 }  // namespace

@@ -32,11 +32,12 @@ void expect(bool good, const char* what) {
 }
 
 // Every other line looks like trouble. The reader keeps some kernel lines, and some of these are
-// complete only with the next line.
+// complete only with the next line. It keeps watchdogs' lines without their end.
 class LooksForTrouble : public Noteworthy {
  public:
   bool wants(std::string_view text, std::string_view dialect) const override {
-    return dialect == "kernel" && text.size() % 5 == 0;
+    return (dialect == "kernel" && text.size() % 5 == 0) ||
+           (dialect == "torch" && text.find("operation timeout:") != text.npos);
   }
   bool knows(const Remark& remark) const override { return remark.text.size() % 2 == 0; }
   bool reads_like_kernel(std::string_view) const override { return false; }

@@ -5,6 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <optional>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -96,6 +99,60 @@ TEST(WrappedRows, BecomeTheLinesThatWereBroken) {
       }
     }
   }
+}
+
+// As the catalog does, it knows a line of a watchdog that lacks its end.
+class AskingForCutLines : public Noteworthy {
+ public:
+  bool wants(std::string_view text, std::string_view dialect) const override {
+    return dialect == "torch" && text.find("operation timeout:") != text.npos;
+  }
+  bool reads_like_kernel(std::string_view) const override { return false; }
+  std::optional<std::size_t> nccl_warning_in(std::string_view) const override { return {}; }
+  TroubleKind trouble_in(std::string_view) const override { return TroubleKind::none; }
+  bool completes(const Remark&, std::string_view) const override { return false; }
+};
+
+std::string told_in_pieces(std::string_view log, std::size_t cut, bool restarts) {
+  const auto asking = std::make_shared<AskingForCutLines>();
+  std::string facts;
+  const auto take = [&](Reader& reader) {
+    const Batch batch = reader.take();
+    for (const Event& event : batch.events)
+      facts += fmt::format("{} {} {}\n", event.line, batch.speakers[event.speaker].rank,
+                           fact_to_json(event.fact));
+  };
+  Reader reader(Cursor{}, Timestamp{}, asking);
+  reader.feed(log.substr(0, cut));
+  reader.finish();
+  take(reader);
+  if (restarts) reader = Reader(reader.cursor(), Timestamp{}, asking);
+  reader.feed(log.substr(cut));
+  reader.close();
+  take(reader);
+  return facts;
+}
+
+TEST(WrappedRows, OfAWatchdogAreWholeFromTheFirstLineOn) {
+  const std::string log = torch_log();
+  const auto timeouts = [](const std::string& log) {
+    std::string told = told_in_pieces(log, log.size(), false);
+    std::string without_lines;
+    for (std::istringstream in(told); std::getline(in, told);)
+      without_lines += told.substr(told.find(' ')) + '\n';
+    return without_lines;
+  };
+  for (std::size_t columns = 116; columns <= 230; ++columns)
+    EXPECT_EQ(timeouts(wrapped(log, columns)), timeouts(log)) << columns;
+}
+
+TEST(WrappedRows, OfAWatchdogAreTheSameHoweverTheLogIsCut) {
+  const std::string log = wrapped(torch_log().substr(0, 700), 150);
+  const std::string whole = told_in_pieces(log, log.size(), false);
+  EXPECT_THAT(whole, HasSubstr("ran_ms"));
+  for (std::size_t cut = 0; cut < log.size(); ++cut)
+    for (const bool restarts : {false, true})
+      ASSERT_EQ(told_in_pieces(log, cut, restarts), whole) << cut;
 }
 
 TEST(WrappedRows, OneLineIsJoinedWhereItsFirstRowToldNothing) {

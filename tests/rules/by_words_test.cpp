@@ -105,6 +105,20 @@ TEST(ByWords, NothingIsSaidBesideACauseOrOfAHealthyJob) {
   EXPECT_THAT(classes_of(hung.diagnosis().root_causes), ElementsAre("collective.rank_behind"));
 }
 
+TEST(ByWords, AWarningOfWhatMayComeIsNoHint) {
+  for (const char* text :
+       {"[rank2]:[W305 02:47:10.123456789 ProcessGroupNCCL.cpp:5023] Guessing the device. This can "
+        "cause a hang if ranks and GPUs do not match",
+        "WARNING 03-05 02:47:10 [experts.py:77] No tuned configuration: speed might be lower, "
+        "device config file not found",
+        "Installed CUDA version 12.4 does not match the version torch was compiled with 12.1, "
+        "accepting this combination"}) {
+    Job job;
+    say_unread(job, TroubleKind::hints, text);
+    EXPECT_THAT(job.diagnosis().root_causes, IsEmpty()) << text;
+  }
+}
+
 TEST(ByWords, ALineThatNoHintKnowsIsOnlyUnread) {
   Job job;
   say_unread(job, TroubleKind::fails, "the cake could not be baked");

@@ -81,7 +81,10 @@ void PortFleet::count_state(const PortState& state, bool of_job) {
   if (state.state.empty()) return;
   const std::string& host = state.port->host;
   const auto add_to = [&](UpAndDown& counts) { ++(state.is_active() ? counts.up : counts.down); };
-  if (state.is_active()) hosts_up_.insert(host);
+  if (state.is_active())
+    hosts_up_.insert(host);
+  else if (!state.physical.empty() && state.physical != kDisabled)
+    hosts_trying_.insert(host);
   add_to(beside_[{host, state.type}]);
   if (!of_job) return;
   StatesByHost& of_name = of_name_[name_of(*state.port)];

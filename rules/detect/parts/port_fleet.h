@@ -20,6 +20,8 @@ struct LastSaid {
   bool known() const { return line != nullptr; }
 };
 
+constexpr std::string_view kDisabled = "disabled";
+
 struct PortState {
   const NetworkPort* port = nullptr;
   std::string state;     // active, initialize, armed, down; empty: not told
@@ -27,6 +29,7 @@ struct PortState {
   std::string said;      // the tool's words for both
   double rate = 0;       // Gbit/s; 0: not told
   std::string type;      // of the adapter
+  bool is_ethernet = false;
   const LineRef* line = nullptr;
   const LineRef* rate_line = nullptr;
   LastSaid could_be;
@@ -73,6 +76,8 @@ class PortFleet {
   // Whether a rank listed the NIC when it started, or used the interface: then it was up.
   bool is_used_by_job(const NetworkPort& port) const;
   bool any_up_on(const std::string& host) const { return hosts_up_.contains(host); }
+  // Whether a port of the host is down and not switched off.
+  bool any_tries_on(const std::string& host) const { return hosts_trying_.contains(host); }
   // Other ports of this one's type on its host.
   UpAndDown beside(const PortState& state) const;
   // Ports of this one's name on other hosts of the job.
@@ -107,6 +112,7 @@ class PortFleet {
   std::string kind_;
   std::map<Pair, std::set<std::string>> listed_;  // ports by host and device; "": any
   std::set<std::string> hosts_up_;
+  std::set<std::string> hosts_trying_;
   std::map<Pair, UpAndDown> beside_;             // by host and type
   std::map<std::string, StatesByHost> of_name_;  // on hosts of the job
   std::map<std::string, RateCounts> of_type_;

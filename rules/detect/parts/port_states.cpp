@@ -53,6 +53,8 @@ PortState state_of(const PartFacts& facts, const NetworkPort& port, std::string_
   const LastSaid rate = latest(facts, port, kind, words.rate);
   state.could_be = latest(facts, port, kind, words.could_be);
   state.type = latest(facts, port, kind, words.type).value;
+  const LastSaid layer = latest(facts, port, kind, words.layer);
+  state.is_ethernet = normalised_field(layer.value) == "ethernet";
   state.line = logical.line;
   state.state = words.state_of(logical.value);
   state.physical = words.state_of(physical.value);
@@ -98,6 +100,8 @@ std::optional<Claim> expectation(const PartFacts& facts, const PortFleet& fleet,
   // Whoever lists all ports of a switch asks about none of them in particular.
   if (of_no_job && was_asked_about(facts, *state.port))
     return is_only_one ? Claim::port_asked_about : Claim::port_perhaps_unused;
+  if (of_no_job && state.physical == kDisabled && fleet.any_tries_on(state.port->host))
+    return Claim::port_perhaps_unused;
   if (!fleet.any_up_on(state.port->host) && of_no_job) return Claim::port_none_up;
   const UpAndDown beside = fleet.beside(state);
   if (elsewhere.up + elsewhere.down == 0 && beside.down == 0 && beside.up >= kLeastSiblings)
@@ -110,7 +114,8 @@ std::string why_down(const PortState& state) {
   if (state.state == "initialize") return "its cable is fine, but no subnet manager has set it up";
   if (state.state == "armed") return "the subnet manager has not finished setting it up";
   if (state.physical == "polling") return "nothing answers at the other end of its cable";
-  if (state.physical == "disabled") return "it was switched off";
+  // An Ethernet port also says so if nothing is plugged in.
+  if (state.physical == kDisabled) return state.is_ethernet ? "" : "it was switched off";
   if (state.physical == "training") return "it cannot agree with the other end";
   return {};
 }
