@@ -6,7 +6,7 @@
 #include <limits>
 #include <utility>
 
-#include "ingest/unwrap/framed.h"
+#include "ingest/cut_line.h"
 #include "ingest/unwrap/labels.h"
 #include "model/event_weight.h"
 #include "parsers/launcher/launcher_lines.h"
@@ -550,12 +550,13 @@ bool LineReader::continue_warning(const Message& message, const LinePlace& place
   if (message.from_kernel) return false;
   if (cut_line_before(message, place) != nullptr) {
     last_warning_.line = last_warning_.more.size() + 1 < kMostPieces ? place.number : 0;
-    last_warning_.more.emplace_back(place.text);
+    last_warning_.more.emplace_back(message.text);
     return false;
   }
   Event& event = batch_.events[last_warning_.event];
   auto* remark = std::get_if<Remark>(&event.fact);
-  if (remark == nullptr || batch_.speakers[event.speaker].rank != message.rank) return false;
+  if (remark == nullptr || remark->dialect == kTorch) return false;
+  if (batch_.speakers[event.speaker].rank != message.rank) return false;
   if (remark->text.size() + message.text.size() > kMaxRemarkBytes) return false;
   std::string_view more = message.text;
   more.remove_prefix(std::min(more.find_first_not_of(" \t"), more.size()));
@@ -587,35 +588,22 @@ Event* LineReader::cut_line_before(const Message& message, const LinePlace& plac
   Event& event = batch_.events[last_warning_.event];
   const auto* begun = std::get_if<Remark>(&event.fact);
   if (begun == nullptr || begun->dialect != kTorch) return nullptr;
-  // Its rank may stand before its first row alone.
-  const bool is_anothers = message.rank >= 0 && batch_.speakers[event.speaker].rank != message.rank;
-  return is_anothers || begins_a_line(place.text) ? nullptr : &event;
+  // Its rank and its host may stand before its first row alone.
+  const Speaker& speaker = batch_.speakers[event.speaker];
+  const bool is_anothers = (message.rank >= 0 && speaker.rank != message.rank) ||
+                           (!message.host.empty() && speaker.host != message.host);
+  return is_anothers || !may_go_on_with_line(place.text) ? nullptr : &event;
 }
 
 bool LineReader::complete_cut_line(const Message& message, const LinePlace& place) {
   Event* event = line_end_ == LineEnd::missing ? nullptr : cut_line_before(message, place);
   if (event == nullptr) return false;
-  for (const std::string_view between : {"", " "}) {
-    std::string whole = std::get<Remark>(event->fact).text;
-    const auto append = [&](std::string_view row) {
-      // A blank at the border may be lost.
-      const bool ends_a_word = whole.ends_with(',') || whole.ends_with(':');
-      if (!row.starts_with(' ')) whole.append(ends_a_word ? " " : between);
-      whole += row;
-    };
-    for (const std::string& row : last_warning_.more) append(row);
-    append(place.text);
-    for (const Parser& parser : all_parsers()) {
-      readings_.clear();
-      if (parser.dialect != kTorch || !parser.parse(whole, readings_)) continue;
-      if (readings_.size() != 1) break;
-      event->fact = std::move(readings_.front().fact);
-      event->text = evidence_text(whole);
-      last_warning_ = {};
-      return is_more_of_a_line_ = true;
-    }
-  }
-  return false;
+  auto whole = whole_line(std::get<Remark>(event->fact), last_warning_.more, message.text);
+  if (!whole) return false;
+  event->fact = std::move(whole->fact);
+  event->text = evidence_text(without_secrets(whole->text));
+  last_warning_ = {};
+  return is_more_of_a_line_ = true;
 }
 
 // Events that wait for the next line are kept apart from the others, so they must be few.

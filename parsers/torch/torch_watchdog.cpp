@@ -61,6 +61,13 @@ bool parse_torch_timeout(std::string_view text, std::vector<Reading>& readings) 
   return true;
 }
 
+bool is_whole_torch_timeout(std::string_view text) {
+  static const Pattern kWhole(
+      R"(^Watchdog caught collective operation timeout:\s*Work[A-Z]*\(SeqNum=\d+, OpType=[A-Z0-9_]+(?:, \w+(?:\(ms\))?=\d+)*(?:\) ran for \d+ milliseconds|(?:, \.\.\.)?\)$))");
+  const std::size_t begin = text.find("Watchdog caught collective operation timeout:");
+  return begin != kNowhere && kWhole.find(text.substr(begin));
+}
+
 bool parse_torch_status(std::string_view text, std::vector<Reading>& readings) {
   // From 2.6 on; newer versions also say what was started.
   static const Pattern kFailure(

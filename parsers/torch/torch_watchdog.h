@@ -11,6 +11,9 @@ namespace faultline {
 // Work that timed out, also if the line has a break after "timeout:".
 bool parse_torch_timeout(std::string_view text, std::vector<Reading>& readings);
 
+// Whether the first report of a time-out in the text is all there, with nothing between its words.
+bool is_whole_torch_timeout(std::string_view text);
+
 // The last work that was enqueued and completed: after a failure, or from time to time.
 bool parse_torch_status(std::string_view text, std::vector<Reading>& readings);
 

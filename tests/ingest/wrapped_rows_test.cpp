@@ -22,6 +22,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 std::string wrapped(std::string_view text, std::size_t columns) {
@@ -105,7 +106,7 @@ TEST(WrappedRows, BecomeTheLinesThatWereBroken) {
 class AskingForCutLines : public Noteworthy {
  public:
   bool wants(std::string_view text, std::string_view dialect) const override {
-    return dialect == "torch" && text.find("operation timeout:") != text.npos;
+    return dialect == "torch" && text.find("timeout:") != text.npos;
   }
   bool reads_like_kernel(std::string_view) const override { return false; }
   std::optional<std::size_t> nccl_warning_in(std::string_view) const override { return {}; }
@@ -144,6 +145,31 @@ TEST(WrappedRows, OfAWatchdogAreWholeFromTheFirstLineOn) {
   };
   for (std::size_t columns = 116; columns <= 230; ++columns)
     EXPECT_EQ(timeouts(wrapped(log, columns)), timeouts(log)) << columns;
+}
+
+TEST(WrappedRows, ALineThatWasCutIsNotCompletedByAnotherLine) {
+  const std::string cut =
+      "[Rank 5] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=812, OpType=ALLR\n";
+  const std::string ended =
+      "[Rank 5] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=812, "
+      "OpType=ALLREDUCE, Timeout(ms)=600000)\n";
+  const std::string others =
+      "[Rank 9] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=900, "
+      "OpType=BROADCAST, Timeout(ms)=600000) ran for 600030 milliseconds before timing out.\n";
+  const auto told = [](const std::string& log) { return told_in_pieces(log, log.size(), false); };
+  for (const std::string& row :
+       {others, "  what():  " + others, "node2: " + others,
+        std::string("node2: validation ran for 3500 milliseconds\n"),
+        std::string("RuntimeError: uncorrectable ECC error, it ran for 30 milliseconds\n"),
+        std::string("password=x ran for 30 milliseconds\n")}) {
+    const std::string facts = told(cut + row);
+    EXPECT_THAT(facts, Not(HasSubstr("\"sequence\":812"))) << row;
+    EXPECT_EQ(facts.find("900") != std::string::npos, row.find("900") != std::string::npos) << row;
+    EXPECT_THAT(told(ended + row), Not(HasSubstr("\"ran_ms\":30"))) << row;
+  }
+  EXPECT_THAT(told(cut + "[E ProcessGroupNCCL.cpp:325] something else\nEDUCE, Timeout(ms)=600000) "
+                         "ran for 600017 milliseconds before timing out.\n"),
+              Not(HasSubstr("ran_ms")));
 }
 
 TEST(WrappedRows, OfAWatchdogAreTheSameHoweverTheLogIsCut) {

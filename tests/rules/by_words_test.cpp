@@ -119,6 +119,18 @@ TEST(ByWords, AWarningOfWhatMayComeIsNoHint) {
   }
 }
 
+TEST(ByWords, AWarningOfWhatDidHappenIsAHint) {
+  for (const char* text :
+       {"W0305 02:47:10.100000 41 accel.cc:7] accelerator 2 has fallen off; the device could not "
+        "be "
+        "recovered",
+        "[warning] hbm: uncorrectable error on accelerator 5, results may be wrong"}) {
+    Job job;
+    say_unread(job, TroubleKind::hints, text);
+    EXPECT_EQ(job.diagnosis().root_causes.size(), 1U) << text;
+  }
+}
+
 TEST(ByWords, ALineThatNoHintKnowsIsOnlyUnread) {
   Job job;
   say_unread(job, TroubleKind::fails, "the cake could not be baked");

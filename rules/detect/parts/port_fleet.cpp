@@ -84,7 +84,7 @@ void PortFleet::count_state(const PortState& state, bool of_job) {
   if (state.is_active())
     hosts_up_.insert(host);
   else if (!state.physical.empty() && state.physical != kDisabled)
-    hosts_trying_.insert(host);
+    trying_.emplace(host, state.type, state.is_ethernet);
   add_to(beside_[{host, state.type}]);
   if (!of_job) return;
   StatesByHost& of_name = of_name_[name_of(*state.port)];

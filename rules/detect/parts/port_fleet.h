@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -76,8 +77,10 @@ class PortFleet {
   // Whether a rank listed the NIC when it started, or used the interface: then it was up.
   bool is_used_by_job(const NetworkPort& port) const;
   bool any_up_on(const std::string& host) const { return hosts_up_.contains(host); }
-  // Whether a port of the host is down and not switched off.
-  bool any_tries_on(const std::string& host) const { return hosts_trying_.contains(host); }
+  // Whether a port of this one's type and layer on its host is down and not switched off.
+  bool any_tries_beside(const PortState& state) const {
+    return trying_.contains({state.port->host, state.type, state.is_ethernet});
+  }
   // Other ports of this one's type on its host.
   UpAndDown beside(const PortState& state) const;
   // Ports of this one's name on other hosts of the job.
@@ -112,9 +115,9 @@ class PortFleet {
   std::string kind_;
   std::map<Pair, std::set<std::string>> listed_;  // ports by host and device; "": any
   std::set<std::string> hosts_up_;
-  std::set<std::string> hosts_trying_;
-  std::map<Pair, UpAndDown> beside_;             // by host and type
-  std::map<std::string, StatesByHost> of_name_;  // on hosts of the job
+  std::set<std::tuple<std::string, std::string, bool>> trying_;  // host, type, whether Ethernet
+  std::map<Pair, UpAndDown> beside_;                             // by host and type
+  std::map<std::string, StatesByHost> of_name_;                  // on hosts of the job
   std::map<std::string, RateCounts> of_type_;
   std::map<std::string, RatesByHost> of_device_;  // of no known type
   std::map<Pair, RatesByHost> of_name_and_type_;  // on hosts of the job

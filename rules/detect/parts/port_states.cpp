@@ -100,7 +100,7 @@ std::optional<Claim> expectation(const PartFacts& facts, const PortFleet& fleet,
   // Whoever lists all ports of a switch asks about none of them in particular.
   if (of_no_job && was_asked_about(facts, *state.port))
     return is_only_one ? Claim::port_asked_about : Claim::port_perhaps_unused;
-  if (of_no_job && state.physical == kDisabled && fleet.any_tries_on(state.port->host))
+  if (of_no_job && state.physical == kDisabled && fleet.any_tries_beside(state))
     return Claim::port_perhaps_unused;
   if (!fleet.any_up_on(state.port->host) && of_no_job) return Claim::port_none_up;
   const UpAndDown beside = fleet.beside(state);
