@@ -544,7 +544,7 @@ void LineReader::drop_unfinished() {
 }
 
 // Continues a warning of several lines, of which only the first has a frame; or a kernel line that
-// a mail broke.
+// a mail broke. Remembers a row that may be the middle of a watchdog's line.
 bool LineReader::continue_warning(const Message& message, const LinePlace& place) {
   if (last_warning_.line == 0 || place.number != last_warning_.line + 1) return false;
   if (message.from_kernel) return false;
