@@ -61,7 +61,7 @@ run_tests() {
 # and removed, cost a disk's file system a tenth of the tests' time.
 folder_of_tests() {
   local free folder
-  free=$(df --output=avail --block-size=1M /dev/shm 2>/dev/null | tail -n 1)
+  free=$(df --output=avail --block-size=1M /dev/shm 2>/dev/null | tail -n 1) || free=0
   if [[ -n ${TMPDIR:-} ]]; then
     echo "$TMPDIR"
   elif [[ -w /dev/shm ]] && ((free >= 4096)); then
