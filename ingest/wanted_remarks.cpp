@@ -2,17 +2,11 @@
 
 #include <string>
 
+#include "ingest/dialects.h"
 #include "parsers/nccl/nccl_bare.h"
 #include "parsers/nccl/nccl_remark.h"
 
 namespace faultline {
-namespace {
-
-constexpr std::string_view kKernel = "kernel";
-constexpr std::string_view kSystem = "system";
-constexpr std::string_view kTorch = "torch";
-
-}  // namespace
 
 std::optional<Remark> WantedRemarks::of_nccl(const NcclLine& line) const {
   if (!noteworthy_ || line.level != NcclLevel::info || line.quoted) return std::nullopt;
