@@ -35,7 +35,7 @@ configure() {
 # run_tests PRESET [-R NAME] [CTEST-FLAG...]: ends with ctest's summary and status. ctest knows only test
 # programs and their shards. Many of them mostly wait, so there are twice as many as cores; with sanitizers they wait
 # less. -R NAME chooses single tests (Reader, Suite.Test, *last*), so GoogleTest gets it.
-run_tests() {
+run_tests() (
   local preset=$1 flags=() at_once
   shift
   at_once=$(($(parallelism) * 2))
@@ -49,13 +49,11 @@ run_tests() {
     fi
     shift
   done
-  local folder status=0
   folder=$(folder_of_tests)
+  trap '[[ $folder != /dev/shm/faultline_tests.* ]] || rm -rf "$folder"' EXIT  # also after an interrupt
   TMPDIR=$folder "${launcher[@]}" ctest --test-dir "build/$preset" --output-on-failure --no-tests=error \
-    --parallel "$at_once" "${flags[@]}" || status=$?
-  [[ $folder != /dev/shm/faultline_tests.* ]] || rm -rf "$folder"
-  return "$status"
-}
+    --parallel "$at_once" "${flags[@]}"
+)
 
 # Prints where tests make their files: $TMPDIR, else memory if there is enough of it. Thousands of small files, made
 # and removed, cost a disk's file system a tenth of the tests' time.

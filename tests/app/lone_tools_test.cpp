@@ -356,7 +356,6 @@ TEST(LoneTools, APortThatIsDownBesideOnesThatAreUpMayBeUnused) {
   }
 }
 
-// A port of Ethernet says that it is disabled if nothing is plugged in.
 TEST(LoneTools, APortThatIsOffBesideOneThatTriesMayBeUnused) {
   std::string off = ibstat("Down", "Disabled");
   off.replace(off.find("mlx5_2"), 6, "mlx5_3");
@@ -367,6 +366,21 @@ TEST(LoneTools, APortThatIsOffBesideOneThatTriesMayBeUnused) {
   ASSERT_EQ(diagnosis.root_causes.size(), 1U);
   EXPECT_NE(diagnosis.root_causes[0].title.find("mlx5_2:1"), std::string::npos);
   EXPECT_EQ(answer_to({{"ibstat.txt", off}}).first, "network.link_down") << "alone";
+}
+
+// A port of Ethernet also says that it is disabled if nothing is plugged in.
+TEST(LoneTools, OnlyAPortOfInfiniBandWasSwitchedOffIfItIsDisabled) {
+  const std::string off = ibstat("Down", "Disabled");
+  std::string ethernet = off;
+  ethernet.replace(ethernet.find("InfiniBand"), 10, "Ethernet");
+  for (const std::string& text : {off, ethernet}) {
+    Workshop workshop;
+    workshop.write("pasted/port.txt", text);
+    const Diagnosis diagnosis = diagnosis_of(workshop.folder() / "pasted");
+    ASSERT_EQ(diagnosis.root_causes.size(), 1U) << text;
+    EXPECT_EQ(diagnosis.root_causes[0].title.find("switched off") != std::string::npos, text == off)
+        << diagnosis.root_causes[0].title;
+  }
 }
 
 std::string ibportstate(const std::string& head, const std::string& state,

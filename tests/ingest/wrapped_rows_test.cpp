@@ -7,7 +7,6 @@
 
 #include <memory>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -114,37 +113,46 @@ class AskingForCutLines : public Noteworthy {
   bool completes(const Remark&, std::string_view) const override { return false; }
 };
 
-std::string told_in_pieces(std::string_view log, std::size_t cut, bool restarts) {
-  const auto asking = std::make_shared<AskingForCutLines>();
-  std::string facts;
-  const auto take = [&](Reader& reader) {
-    const Batch batch = reader.take();
-    for (const Event& event : batch.events)
-      facts += fmt::format("{} {} {}\n", event.line, batch.speakers[event.speaker].rank,
-                           fact_to_json(event.fact));
-  };
+ToldBySource told(std::string_view log, std::size_t cut, bool restarts,
+                  const std::shared_ptr<const Noteworthy>& asking = nullptr) {
+  ToldBySource told;
   Reader reader(Cursor{}, Timestamp{}, asking);
   reader.feed(log.substr(0, cut));
   reader.finish();
-  take(reader);
+  told.add(reader.take());
   if (restarts) reader = Reader(reader.cursor(), Timestamp{}, asking);
   reader.feed(log.substr(cut));
   reader.close();
-  take(reader);
-  return facts;
+  told.add(reader.take());
+  return told;
+}
+
+void expect_the_same_wherever_cut(const std::string& log,
+                                  const std::shared_ptr<const Noteworthy>& asking = nullptr) {
+  const ToldBySource whole = told(log, log.size(), false, asking);
+  for (std::size_t cut = 0; cut < log.size(); ++cut)
+    for (const bool restarts : {false, true}) {
+      const ToldBySource pieces = told(log, cut, restarts, asking);
+      ASSERT_TRUE(pieces == whole) << cut << "\n" << pieces.text() << "\n" << whole.text();
+    }
 }
 
 TEST(WrappedRows, OfAWatchdogAreWholeFromTheFirstLineOn) {
-  const std::string log = torch_log();
   const auto timeouts = [](const std::string& log) {
-    std::string told = told_in_pieces(log, log.size(), false);
-    std::string without_lines;
-    for (std::istringstream in(told); std::getline(in, told);)
-      without_lines += told.substr(told.find(' ')) + '\n';
-    return without_lines;
+    Reader reader(Cursor{}, Timestamp{}, std::make_shared<AskingForCutLines>());
+    reader.feed(log);
+    reader.close();
+    std::vector<std::string> facts;
+    const Batch batch = reader.take();
+    for (const Event& event : batch.events)
+      facts.push_back(
+          fmt::format("{} {}", batch.speakers[event.speaker].rank, fact_to_json(event.fact)));
+    return facts;
   };
+  const std::vector<std::string> whole = timeouts(torch_log());
+  ASSERT_THAT(whole, SizeIs(8));
   for (std::size_t columns = 116; columns <= 230; ++columns)
-    EXPECT_EQ(timeouts(wrapped(log, columns)), timeouts(log)) << columns;
+    EXPECT_EQ(timeouts(wrapped(torch_log(), columns)), whole) << columns;
 }
 
 TEST(WrappedRows, ALineThatWasCutIsNotCompletedByAnotherLine) {
@@ -156,29 +164,30 @@ TEST(WrappedRows, ALineThatWasCutIsNotCompletedByAnotherLine) {
   const std::string others =
       "[Rank 9] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=900, "
       "OpType=BROADCAST, Timeout(ms)=600000) ran for 600030 milliseconds before timing out.\n";
-  const auto told = [](const std::string& log) { return told_in_pieces(log, log.size(), false); };
+  const auto facts_of_log = [](const std::string& log) {
+    return told(log, log.size(), false, std::make_shared<AskingForCutLines>()).text();
+  };
   for (const std::string& row :
        {others, "  what():  " + others, "node2: " + others,
         std::string("node2: validation ran for 3500 milliseconds\n"),
         std::string("RuntimeError: uncorrectable ECC error, it ran for 30 milliseconds\n"),
         std::string("password=x ran for 30 milliseconds\n")}) {
-    const std::string facts = told(cut + row);
+    const std::string facts = facts_of_log(cut + row);
     EXPECT_THAT(facts, Not(HasSubstr("\"sequence\":812"))) << row;
     EXPECT_EQ(facts.find("900") != std::string::npos, row.find("900") != std::string::npos) << row;
-    EXPECT_THAT(told(ended + row), Not(HasSubstr("\"ran_ms\":30"))) << row;
+    EXPECT_THAT(facts_of_log(ended + row), Not(HasSubstr("\"ran_ms\":30"))) << row;
   }
-  EXPECT_THAT(told(cut + "[E ProcessGroupNCCL.cpp:325] something else\nEDUCE, Timeout(ms)=600000) "
+  EXPECT_THAT(
+      facts_of_log(cut + "[E ProcessGroupNCCL.cpp:325] something else\nEDUCE, Timeout(ms)=600000) "
                          "ran for 600017 milliseconds before timing out.\n"),
-              Not(HasSubstr("ran_ms")));
+      Not(HasSubstr("ran_ms")));
 }
 
 TEST(WrappedRows, OfAWatchdogAreTheSameHoweverTheLogIsCut) {
   const std::string log = wrapped(torch_log().substr(0, 700), 150);
-  const std::string whole = told_in_pieces(log, log.size(), false);
-  EXPECT_THAT(whole, HasSubstr("ran_ms"));
-  for (std::size_t cut = 0; cut < log.size(); ++cut)
-    for (const bool restarts : {false, true})
-      ASSERT_EQ(told_in_pieces(log, cut, restarts), whole) << cut;
+  const auto asking = std::make_shared<AskingForCutLines>();
+  EXPECT_THAT(told(log, log.size(), false, asking).text(), HasSubstr("ran_ms"));
+  expect_the_same_wherever_cut(log, asking);
 }
 
 TEST(WrappedRows, OneLineIsJoinedWhereItsFirstRowToldNothing) {
@@ -211,25 +220,7 @@ TEST(WrappedRows, OfAReportInJsonAreJoinedWithinItsStrings) {
 }
 
 TEST(WrappedRows, AreTheSameHoweverTheLogIsCut) {
-  const std::string log = wrapped(kernel_log() + nccl_log(), 80);
-  const auto read = [](std::string_view text, std::size_t cut, bool restarts) {
-    ToldBySource told;
-    Reader reader(Cursor{}, Timestamp{});
-    reader.feed(text.substr(0, cut));
-    reader.finish();
-    told.add(reader.take());
-    if (restarts) reader = Reader(reader.cursor(), Timestamp{});
-    reader.feed(text.substr(cut));
-    reader.close();
-    told.add(reader.take());
-    return told;
-  };
-  const ToldBySource whole = read(log, log.size(), false);
-  for (std::size_t cut = 0; cut < log.size(); ++cut)
-    for (const bool restarts : {false, true}) {
-      const ToldBySource pieces = read(log, cut, restarts);
-      ASSERT_TRUE(pieces == whole) << cut << "\n" << pieces.text() << "\n" << whole.text();
-    }
+  expect_the_same_wherever_cut(wrapped(kernel_log() + nccl_log(), 80));
 }
 
 // Two logs as scripts print them: a line after one of NCCL does not continue it.

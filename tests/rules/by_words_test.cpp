@@ -121,9 +121,7 @@ TEST(ByWords, AWarningOfWhatMayComeIsNoHint) {
 
 TEST(ByWords, AWarningOfWhatDidHappenIsAHint) {
   for (const char* text :
-       {"W0305 02:47:10.100000 41 accel.cc:7] accelerator 2 has fallen off; the device could not "
-        "be "
-        "recovered",
+       {"W0305 02:47:10.100000 41 accel.cc:7] accelerator 2 has fallen off; it could not be reset",
         "[warning] hbm: uncorrectable error on accelerator 5, results may be wrong"}) {
     Job job;
     say_unread(job, TroubleKind::hints, text);
