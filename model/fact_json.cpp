@@ -2,10 +2,12 @@
 // here.
 #include <fmt/format.h>
 
+#include <array>
 #include <boost/describe.hpp>
 #include <boost/json.hpp>
 #include <boost/mp11.hpp>
 #include <type_traits>
+#include <variant>
 #include <vector>
 
 #include "model/json.h"
@@ -125,6 +127,12 @@ bool read(const json::value& value, std::vector<T>& target) {
   return true;
 }
 
+Error unreadable(std::string_view kind, const std::string& wrong) {
+  return {Error::Kind::invalid_input,
+          wrong.empty() ? fmt::format("{}: has unknown fields", kind)
+                        : fmt::format("{}: \"{}\" has a value of the wrong kind", kind, wrong)};
+}
+
 // A field that is absent keeps its default: facts stored before it existed stay readable. A field
 // nobody described is an error: it was not written by to_json.
 template <class Fields>
@@ -138,13 +146,18 @@ Result<Fact> fields_from(const json::object& object) {
     ++known;
     if (!read(*value, fields.*member.pointer)) wrong = member.name;
   });
-  if (!wrong.empty())
-    return Error{Error::Kind::invalid_input,
-                 fmt::format("{}: \"{}\" has a value of the wrong kind", Fields::kKind, wrong)};
-  if (known != object.size())
-    return Error{Error::Kind::invalid_input, fmt::format("{}: has unknown fields", Fields::kKind)};
+  if (!wrong.empty() || known != object.size()) return unreadable(Fields::kKind, wrong);
   return Fact(std::move(fields));
 }
+
+// One function for each kind. As one function for all it takes a compiler ten seconds to optimise.
+struct Reader {
+  std::string_view kind;
+  Result<Fact> (*read)(const json::object&);
+};
+constexpr auto kReaders = []<class... Fields>(std::type_identity<std::variant<Fields...>>) {
+  return std::to_array<Reader>({{Fields::kKind, &fields_from<Fields>}...});
+}(std::type_identity<FactKinds>());
 
 }  // namespace
 
@@ -166,12 +179,9 @@ Result<Fact> fact_from_json(std::string_view kind, std::string_view text) {
   if (error || !value.is_object())
     return Error{Error::Kind::invalid_input, fmt::format("{}: not a JSON object", kind)};
 
-  Result<Fact> result = Error{Error::Kind::invalid_input, fmt::format("{}: unknown fact", kind)};
-  boost::mp11::mp_for_each<boost::mp11::mp_transform<std::type_identity, FactKinds>>(
-      [&]<class Fields>(std::type_identity<Fields>) {
-        if (kind == Fields::kKind) result = fields_from<Fields>(value.get_object());
-      });
-  return result;
+  for (const Reader& reader : kReaders)
+    if (reader.kind == kind) return reader.read(value.get_object());
+  return Error{Error::Kind::invalid_input, fmt::format("{}: unknown fact", kind)};
 }
 
 }  // namespace faultline
