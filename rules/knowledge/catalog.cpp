@@ -33,7 +33,7 @@ constexpr NamedFile kFiles[] = {
     {"conditions.yaml", check<read_conditions>},   {"counters.yaml", check<read_counters>},
     {"evidence.yaml", check<read_evidence>},       {"frames.yaml", check<read_frames>},
     {"grounds.yaml", check<read_grounds>},         {"hints.yaml", check<check_word_hints>},
-    {"performance.yaml", check<read_performance>}, {"secrets.yaml", check<read_secret_shapes>},
+    {"performance.yaml", check<read_performance>}, {"secrets.yaml", check<check_secret_shapes>},
     {"settings.yaml", check<read_settings>},       {"sxid.csv", check<read_sxids>},
     {"trouble.yaml", check<read_trouble>},         {"xid.csv", check<read_xids>},
     {"xid_details.csv", check<read_xid_details>},
@@ -133,12 +133,14 @@ auto read(const CatalogTexts& texts, std::string_view name, Read read_file) {
 // that adds shapes must not reduce what is hidden.
 std::shared_ptr<const Secrets> read_secrets(const CatalogTexts& texts) {
   std::vector<SecretShape> shapes = read(texts, kSecrets, read_secret_shapes);
-  if (texts.contains(kOwnSecrets))
+  if (texts.contains(kOwnSecrets)) {
+    read(texts, kOwnSecrets, check_secret_shapes);
     for (SecretShape& own : read(texts, kOwnSecrets, read_secret_shapes)) {
       std::erase_if(shapes, [&](const SecretShape& shape) { return shape.id == own.id; });
       shapes.push_back(std::move(own));
     }
-  return std::make_shared<const Secrets>(std::move(shapes));
+  }
+  return std::make_shared<const Secrets>(std::move(shapes), Secrets::Were::checked);
 }
 
 }  // namespace

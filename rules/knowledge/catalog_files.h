@@ -27,6 +27,7 @@ std::shared_ptr<const Trouble> read_trouble(std::string_view file, std::string_v
 std::shared_ptr<const WordHints> read_word_hints(std::string_view file, std::string_view text);
 void check_word_hints(std::string_view file, std::string_view text);  // and tries its samples
 std::vector<SecretShape> read_secret_shapes(std::string_view file, std::string_view text);
+void check_secret_shapes(std::string_view file, std::string_view text);  // and tries its samples
 std::vector<CausalLink> read_causality(std::string_view file, std::string_view text);
 std::map<Cause, Advice> read_advice(std::string_view file, std::string_view text);
 

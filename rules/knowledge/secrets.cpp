@@ -7,6 +7,7 @@
 #include <bitset>
 #include <charconv>
 #include <map>
+#include <mutex>
 #include <stdexcept>
 #include <tuple>
 #include <utility>
@@ -29,19 +30,20 @@ constexpr std::size_t kMostShapes = 512;
 
 class Secrets::Impl {
  public:
-  explicit Impl(const std::vector<SecretShape>& shapes)
-      : literals_(literals_of(shapes)), triggers_(texts_of(literals_)) {
+  Impl(const std::vector<SecretShape>& shapes, Were were)
+      : shapes_(shapes),
+        literals_(literals_of(shapes)),
+        triggers_(texts_of(literals_)),
+        compiled_(shapes.size()) {
     if (shapes.size() > kMostShapes)
       throw std::invalid_argument(
           fmt::format("{} shapes are too many; write at most {}", shapes.size(), kMostShapes));
     for (const SecretShape& shape : shapes) {
       has_form_[forms_.size()] = !shape.then.empty();
       forms_.push_back(form_of(shape));
-      patterns_.push_back(shape.name.empty() ? pattern_of(shape.id, shape.pattern)
-                                             : name_of(shape.id, shape.name));
-      cut_patterns_.push_back(shape.cut_pattern.empty() ? PatternOfShape{}
-                                                        : pattern_of(shape.id, shape.cut_pattern));
     }
+    if (were == Were::checked) return;
+    for (std::size_t shape = 0; shape < shapes.size(); ++shape) patterns(shape);
   }
 
   bool hide(std::string_view line, bool is_cut, OpenSecret& open, std::string& hidden) const {
@@ -75,6 +77,24 @@ class Secrets::Impl {
     std::unique_ptr<const RE2> regex;
     int group = 0;  // 0: the regex finds the name of the value to hide
   };
+
+  struct PatternsOfShape {
+    PatternOfShape whole;
+    PatternOfShape cut;  // without regex: none
+  };
+
+  // Compiles them when they are first needed: most logs need few of them.
+  const PatternsOfShape& patterns(std::size_t number) const {
+    Compiled& compiled = compiled_[number];
+    std::call_once(compiled.once, [&] {
+      const SecretShape& shape = shapes_[number];
+      compiled.patterns.whole =
+          shape.name.empty() ? pattern_of(shape.id, shape.pattern) : name_of(shape.id, shape.name);
+      if (!shape.cut_pattern.empty())
+        compiled.patterns.cut = pattern_of(shape.id, shape.cut_pattern);
+    });
+    return compiled.patterns;
+  }
 
   using Asked = std::bitset<kMostShapes>;
 
@@ -245,14 +265,14 @@ class Secrets::Impl {
   }
 
   void hide_shapes(std::string_view text, const Asked& asked, Hiding& hiding) const {
-    for (std::size_t shape = 0; shape < patterns_.size(); ++shape) {
+    for (std::size_t shape = 0; shape < shapes_.size(); ++shape) {
       if (!asked[shape]) continue;
-      if (patterns_[shape].group == 0)
-        hide_values(text, patterns_[shape], forms_[shape], hiding);
+      const auto& [whole, cut] = patterns(shape);
+      if (whole.group == 0)
+        hide_values(text, whole, forms_[shape], hiding);
       else
-        hide_secrets(text, patterns_[shape], hiding);
-      if (hiding.is_cut() && cut_patterns_[shape].regex)
-        hide_secrets(text, cut_patterns_[shape], hiding);
+        hide_secrets(text, whole, hiding);
+      if (hiding.is_cut() && cut.regex) hide_secrets(text, cut, hiding);
     }
   }
 
@@ -302,17 +322,22 @@ class Secrets::Impl {
     }
   }
 
+  struct Compiled {
+    std::once_flag once;
+    PatternsOfShape patterns;
+  };
+
+  const std::vector<SecretShape>& shapes_;
   std::vector<Literal> literals_;
   TriggerSearch triggers_;        // of the literals
   Asked has_form_;                // by shape: it tests what follows its literal
-  std::vector<ValueForm> forms_;  // by shape, as the next two
-  std::vector<PatternOfShape> patterns_;
-  std::vector<PatternOfShape> cut_patterns_;  // without regex: none
+  std::vector<ValueForm> forms_;  // by shape, as the next
+  mutable std::vector<Compiled> compiled_;
 };
 
 Secrets::Secrets() = default;
-Secrets::Secrets(std::vector<SecretShape> shapes)
-    : shapes_(std::move(shapes)), impl_(std::make_unique<const Impl>(shapes_)) {}
+Secrets::Secrets(std::vector<SecretShape> shapes, Were were)
+    : shapes_(std::move(shapes)), impl_(std::make_unique<const Impl>(shapes_, were)) {}
 Secrets::~Secrets() = default;
 
 bool Secrets::hide(std::string_view line, bool is_cut, OpenSecret& open,
@@ -340,12 +365,15 @@ std::string expanded_sample(std::string_view sample) {
   return text;
 }
 
-std::vector<SecretShape> read_secret_shapes(std::string_view name, std::string_view text) {
+namespace {
+
+// Calls take(shape, place) for each shape.
+template <class Take>
+void for_each_shape(std::string_view name, std::string_view text, const Take& take) {
   const YamlFile file(name, text);
-  std::vector<SecretShape> shapes;
   file.read_fields(
       file.root(), "the file", {each("shapes", [&](const YamlNode& entry) {
-        SecretShape& shape = shapes.emplace_back();
+        SecretShape shape;
         double least = 0;
         file.read_fields(
             entry, "a shape",
@@ -372,25 +400,40 @@ std::vector<SecretShape> read_secret_shapes(std::string_view name, std::string_v
                 fmt::format("{}: word \"{}\" is too short; write at least {} "
                             "characters",
                             shape.id, word, TriggerSearch::kMinBytes - 1));
-        try {
-          const Secrets alone({shape});
-          std::string hidden;
-          for (const std::string& sample : shape.samples)
-            if (OpenSecret open;
-                !alone.hide(expanded_sample(sample), false, open, hidden) && !open.in_key)
-              file.place(entry).refuse(fmt::format(
-                  "{}: nothing is hidden of the sample \"{}\"; correct the shape or the sample",
-                  shape.id, sample));
-          for (const std::string& sample : shape.harmless)
-            if (OpenSecret open; alone.hide(expanded_sample(sample), false, open, hidden))
-              file.place(entry).refuse(fmt::format(
-                  "{}: the harmless \"{}\" becomes \"{}\"; correct the shape or the sample",
-                  shape.id, sample, hidden));
-        } catch (const std::invalid_argument& error) {
-          file.place(entry).refuse(error.what());
-        }
+        take(std::move(shape), file.place(entry));
       })});
+}
+
+}  // namespace
+
+std::vector<SecretShape> read_secret_shapes(std::string_view name, std::string_view text) {
+  std::vector<SecretShape> shapes;
+  for_each_shape(name, text,
+                 [&](SecretShape shape, const auto&) { shapes.push_back(std::move(shape)); });
   return shapes;
+}
+
+void check_secret_shapes(std::string_view name, std::string_view text) {
+  for_each_shape(name, text, [](const SecretShape& shape, const auto& place) {
+    try {
+      const Secrets alone({shape});
+      std::string hidden;
+      for (const std::string& sample : shape.samples)
+        if (OpenSecret open;
+            !alone.hide(expanded_sample(sample), false, open, hidden) && !open.in_key)
+          place.refuse(
+              fmt::format("{}: nothing is hidden of the sample \"{}\"; correct the shape or the "
+                          "sample",
+                          shape.id, sample));
+      for (const std::string& sample : shape.harmless)
+        if (OpenSecret open; alone.hide(expanded_sample(sample), false, open, hidden))
+          place.refuse(
+              fmt::format("{}: the harmless \"{}\" becomes \"{}\"; correct the shape or the sample",
+                          shape.id, sample, hidden));
+    } catch (const std::invalid_argument& error) {
+      place.refuse(error.what());
+    }
+  });
 }
 
 }  // namespace faultline

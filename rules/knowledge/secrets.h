@@ -31,7 +31,9 @@ class Secrets {
  public:
   Secrets();  // hides nothing
   // Throws std::invalid_argument with the shape's id if a pattern is not valid or lacks the group.
-  explicit Secrets(std::vector<SecretShape> shapes);
+  // checked: all are known to be valid, and each is compiled when it is first needed.
+  enum class Were { not_checked, checked };
+  explicit Secrets(std::vector<SecretShape> shapes, Were were = Were::not_checked);
   ~Secrets();
 
   const std::vector<SecretShape>& shapes() const { return shapes_; }

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <set>
 
 namespace faultline {
 namespace {
@@ -15,6 +14,8 @@ std::optional<double> number_in(std::string_view text) {
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
   return value;
 }
+
+bool has_text(const YamlNode& node) { return node.is_text() && !node.text().empty(); }
 
 }  // namespace
 
@@ -27,15 +28,19 @@ void YamlFile::read_fields(const YamlNode& entry, std::string_view what,
                            std::initializer_list<YamlField> fields) const {
   std::vector<std::string_view> names;
   for (const YamlField& field : fields) names.emplace_back(field.name);
-  const std::string form = fmt::format("{} has the fields {}", what, fmt::join(names, ", "));
-  if (!entry.is_map()) place(entry).refuse("this is not a mapping; " + form);
-  std::set<std::string> seen;
+  const auto form = [&] {
+    return fmt::format("{} has the fields {}", what, fmt::join(names, ", "));
+  };
+  if (!entry.is_map()) place(entry).refuse("this is not a mapping; " + form());
+  std::vector<std::string_view> seen;
   for (const auto& [key, value] : entry.fields()) {
-    const std::string name = text(key, "a field's name");
+    require_text(key, "a field's name");
+    const std::string_view name = key.text();
     if (std::ranges::find(names, name) == names.end())
-      place(key).refuse(fmt::format("field \"{}\" is unknown; {}", name, form));
-    if (!seen.insert(name).second)
+      place(key).refuse(fmt::format("field \"{}\" is unknown; {}", name, form()));
+    if (std::ranges::find(seen, name) != seen.end())
       place(key).refuse(fmt::format("{} is given twice; remove one of the two", name));
+    seen.push_back(name);
   }
   for (const YamlField& one : fields)
     if (one.is_needed || entry.find(one.name) != nullptr) one.read(*this, field(entry, one.name));
@@ -48,17 +53,23 @@ const YamlNode& YamlFile::field(const YamlNode& entry, const char* name) const {
   return *value;
 }
 
+void YamlFile::require_text(const YamlNode& node, std::string_view what) const {
+  if (!has_text(node)) place(node).refuse(fmt::format("{} is not a text; write one", what));
+}
+
 std::string YamlFile::text(const YamlNode& node, std::string_view what) const {
-  if (!node.is_text() || node.text().empty())
-    place(node).refuse(fmt::format("{} is not a text; write one", what));
+  require_text(node, what);
   return std::string(node.text());
 }
 
 std::vector<std::string> YamlFile::texts(const YamlNode& list, std::string_view name) const {
   require_list(list, name);
   std::vector<std::string> items;
-  for (const YamlNode& item : list.items())
-    items.push_back(text(item, fmt::format("an item of {}", name)));
+  for (const YamlNode& item : list.items()) {
+    if (!has_text(item))
+      place(item).refuse(fmt::format("an item of {} is not a text; write one", name));
+    items.emplace_back(item.text());
+  }
   return items;
 }
 

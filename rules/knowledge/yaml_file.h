@@ -79,6 +79,7 @@ class YamlFile {
 
  private:
   void require_list(const YamlNode& node, std::string_view name) const;
+  void require_text(const YamlNode& node, std::string_view what) const;
 
   std::string_view file_;
   YamlTree tree_;
