@@ -25,11 +25,13 @@ constexpr std::size_t kMostGpusNamed = 16;
 
 constexpr std::size_t kFaultsOfPrograms = 3;  // bursts of them, by different processes
 constexpr std::size_t kFaultsOfJobs = 2;      // earlier jobs
+constexpr std::size_t kStopsUnderPrograms = 2;
 
 constexpr Cause kMemory = Cause::gpu_ecc_uncorrectable;
 constexpr Cause kRemap = Cause::gpu_row_remap;
 constexpr Cause kProgram = Cause::software_gpu_memory_fault;
 constexpr Cause kLinks = Cause::gpu_nvlink_error;
+constexpr Cause kHang = Cause::gpu_hang;
 constexpr std::string_view kRecovered = "None";
 constexpr Cause kTeardown = Cause::gpu_teardown;
 
@@ -43,6 +45,7 @@ struct XidGroup {
   const ReadXid* main = nullptr;
   EventTime since;
   bool is_root = false;  // it holds the root of a burst
+  bool stops_under_programs = false;
 };
 
 Phase phase_of(const View& view, const ReadXid& xid, const std::string& host, const EventTime& time,
@@ -210,6 +213,10 @@ std::set<std::string> programs_of(const Finding& finding,
 void weigh_repeats(const View& view, const XidGroup& group, bool others_fault,
                    Suspicion& suspicion) {
   Finding& finding = suspicion.finding;
+  if (group.stops_under_programs) {
+    suspicion.sure.add(Ground::several_programs);
+    finding.title += ", each time under another program";
+  }
   if (finding.cause != kProgram) return;
   const std::string host = finding.subject.hosts.empty() ? "" : finding.subject.hosts.front();
   constexpr std::string_view kDiagnose =
@@ -227,7 +234,7 @@ void weigh_repeats(const View& view, const XidGroup& group, bool others_fault,
       finding.title += fmt::format(", all {}", *programs_of(finding, before).begin());
     add_past_lines(is_suspect ? alone : before, finding);
     if (is_suspect) {
-      finding.cause = Cause::gpu_hang;
+      finding.cause = kHang;
       suspicion.sure.add(Ground::several_programs);
       finding.actions.insert(
           finding.actions.begin(),
@@ -394,6 +401,48 @@ bool is_worse(const ReadXid& a, const ReadXid& b) {
   return a.reading.severity > b.reading.severity;
 }
 
+bool has_cause(const GpuBurst& burst, Cause cause) {
+  return std::ranges::any_of(burst.xids, [&](const ReadXid& xid) {
+    return xid.reading.cause == cause && !xid.reading.echo;
+  });
+}
+
+// The GPUs that stopped more than once, each time when another program faulted, while none faulted
+// on the other GPUs: a program that faults ends, and its GPU goes on.
+class StoppingGpus {
+ public:
+  explicit StoppingGpus(const std::vector<GpuBurst>& bursts) {
+    for (const GpuBurst& burst : bursts) {
+      if (!has_cause(burst, kProgram)) continue;
+      Faults& faults = by_host_[burst.host][burst.gpu];
+      if (faults.add_programs(burst) && has_cause(burst, kHang)) ++faults.stops;
+    }
+  }
+
+  bool holds(const std::string& host, const std::string& gpu) const {
+    const auto gpus = by_host_.find(host);
+    return gpus != by_host_.end() && gpus->second.size() == 1 &&
+           gpus->second.begin()->first == gpu &&
+           gpus->second.begin()->second.stops >= kStopsUnderPrograms;
+  }
+
+ private:
+  struct Faults {
+    std::set<std::int64_t> pids;
+    std::size_t stops = 0;
+
+    // Whether one of them had not faulted before.
+    bool add_programs(const GpuBurst& burst) {
+      const std::size_t before = pids.size();
+      for (const ReadXid& xid : burst.xids)
+        if (xid.reading.cause == kProgram)
+          pids.insert(xid.incident->pids.begin(), xid.incident->pids.end());
+      return pids.size() > before;
+    }
+  };
+  std::map<std::string, std::map<std::string, Faults>> by_host_;
+};
+
 void add(XidGroup& group, const GpuBurst& burst, const ReadXid& xid, bool is_root) {
   group.gpus.insert(burst.gpu);
   group.xids.push_back(&xid);
@@ -413,16 +462,20 @@ std::vector<Suspicion> find_xids(const View& view) {
   const std::vector<GpuBurst> bursts = gpu_bursts(view);
   std::map<Key, XidGroup> current;
   std::map<Key, XidGroup> past;  // before the job began
+  const StoppingGpus stopping(bursts);
   for (const GpuBurst& burst : bursts) {
     const bool old = is_old(view, burst);
     for (std::size_t i = 0; i < burst.xids.size(); ++i) {
       const ReadXid& xid = burst.xids[i];
-      const Cause cause = class_in(burst, xid);
+      Cause cause = class_in(burst, xid);
       if (cause == Cause::none) continue;
+      const bool of_any_program = cause == kProgram && stopping.holds(burst.host, burst.gpu);
+      if (of_any_program) cause = kHang;
       const bool of_host = cause == kTeardown;
       XidGroup& group = (old ? past : current)[{burst.host, of_host ? "" : burst.gpu, cause}];
       group.host = burst.host;
       group.cause = cause;
+      group.stops_under_programs |= of_any_program;
       add(group, burst, xid, i == burst.root);
     }
   }

@@ -387,6 +387,34 @@ TEST(Xids, OneProgramThatFaultsAgainAndAgainStaysAProgram) {
   EXPECT_LE(diagnosis.root_causes.front().confidence, 0.79);
 }
 
+// A program that faults ends. Its GPU goes on, unless the GPU is what is broken.
+TEST(Xids, AGpuThatStopsWheneverAProgramFaultsIsAccusedInsteadOfThePrograms) {
+  const auto first_cause = [](std::initializer_list<std::int64_t> pids, int stop,
+                              const std::string& other_gpu = "") {
+    Job job;
+    double second = 100;
+    for (const std::int64_t pid : pids) {
+      report(job, "node-0", Job::gpu_of(3), 13, second, "Graphics SM Warp Exception", pid);
+      if (stop != 0) report(job, "node-0", Job::gpu_of(3), stop, second + 1, "", pid);
+      second += 5000;
+    }
+    if (!other_gpu.empty()) report(job, "node-0", other_gpu, 13, second, "", 999);
+    const Diagnosis diagnosis = job.diagnosis();
+    return diagnosis.root_causes.empty() ? Finding() : diagnosis.root_causes.front();
+  };
+  const Finding gpu = first_cause({7000, 7100, 7200}, 62);
+  EXPECT_EQ(gpu.cause, Cause::gpu_hang);
+  EXPECT_THAT(gpu.title, HasSubstr("each time under another program"));
+  EXPECT_THAT(gpu.title, HasSubstr(Job::gpu_of(3)));
+  EXPECT_LT(gpu.confidence, 0.8);
+  const Cause program = Cause::software_gpu_memory_fault;
+  EXPECT_EQ(first_cause({7000}, 62).cause, program) << "once proves nothing";
+  EXPECT_EQ(first_cause({7000, 7000, 7000}, 62).cause, program) << "one program";
+  EXPECT_EQ(first_cause({7000, 7100, 7200}, 0).cause, program) << "the GPU goes on";
+  EXPECT_EQ(first_cause({7000, 7100, 7200}, 62, Job::gpu_of(4)).cause, program)
+      << "programs fault on other GPUs, too";
+}
+
 TEST(Xids, WhatComesWhileTheDriverIsReloadedOrTheHostStopsIsUpkeep) {
   for (const Fact& upkeep :
        {Fact(GpuDriver{.loaded = false}), Fact(HostStopping{.how = "reboot"})}) {
