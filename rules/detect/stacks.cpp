@@ -1,6 +1,7 @@
 #include "rules/detect/stacks.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -52,9 +53,29 @@ StackDivision divide_by_stack(const std::vector<StandingByStack>& all) {
   return division;
 }
 
+std::string what_peers_do(const StackDivision& division, const std::set<std::string>& calls) {
+  if (division.at_one_line)
+    return fmt::format("all stand at one line ({})", division.waiting.back()->meaning.frame);
+  if (calls.size() > 1) return fmt::format("wait in several calls ({})", fmt::join(calls, ", "));
+  return fmt::format("wait in {}", division.waiting.front()->meaning.frame);
+}
+
 bool is_clear(const StackDivision& division) {
   return !division.elsewhere.empty() && division.waiting.size() >= 2 &&
          division.waiting.size() >= kFew * division.elsewhere.size() - 1;
+}
+
+// The calls of Python that they wait in, each once. "wait" ends a call that began earlier, and C++
+// has many frames for one call.
+std::set<std::string> calls_of(const Standings& waiting) {
+  std::set<std::string> calls;
+  for (const StandingByStack* standing : waiting) {
+    const StackFrame frame = frame_of(standing->meaning.frame);
+    if (standing->wait() == StackWait::collective && frame.function != "wait" &&
+        frame.place.find(".py") != std::string_view::npos)
+      calls.insert(std::string(frame.function));
+  }
+  return calls;
 }
 
 std::string people(const TorchCrew& crew, const Standings& standings, Subject& subject) {
@@ -171,17 +192,16 @@ std::vector<Suspicion> find_elsewhere_by_stacks(const View& view) {
       hang(Cause::collective_rank_behind,
            division.at_one_line ? Claim::stack_off_the_line : Claim::stack_not_in_collective,
            first.stack->line.time);
+  const std::set<std::string> calls = calls_of(division.waiting);
+  if (calls.size() > 1) suspicion.sure.add(Ground::peers_in_several_calls);
   Finding& finding = suspicion.finding;
   const TorchCrew& crew = view.crew();
   const std::string who = people(crew, division.elsewhere, finding.subject);
-  finding.title = fmt::format(
-      "{} {}, while the stacks of {} peers {}", who,
-      division.elsewhere.size() == 1 ? first.text()
-                                     : "are not in the collective (" + first.text() + ")",
-      division.waiting.size(),
-      division.at_one_line
-          ? fmt::format("all stand at one line ({})", division.waiting.back()->meaning.frame)
-          : fmt::format("wait in {}", division.waiting.front()->meaning.frame));
+  finding.title = fmt::format("{} {}, while the stacks of {} peers {}", who,
+                              division.elsewhere.size() == 1
+                                  ? first.text()
+                                  : "are not in the collective (" + first.text() + ")",
+                              division.waiting.size(), what_peers_do(division, calls));
   for (const StandingByStack* standing : division.elsewhere)
     if (finding.evidence.size() + 1 < kMostLines)
       finding.evidence.push_back(view.evidence(standing->stack->line));

@@ -71,6 +71,32 @@ TEST(Stacks, TheRankWhoseStackIsNotInTheCollectiveIsNamedWithWhatItDoes) {
   }
 }
 
+// Who waits in another call may wait for another rank.
+TEST(Stacks, PeersThatWaitInSeveralCallsAreNoProofAgainstTheOneThatIsElsewhere) {
+  const Frames in_broadcast = {"broadcast (torch/distributed/distributed_c10d.py:1191)",
+                               "train_step (train.py:88)"};
+  const Frames in_all_reduce = {"all_reduce (torch/distributed/distributed_c10d.py:1316)",
+                                "train_step (train.py:210)"};
+  const auto job_with = [&](const Frames& of_others) {
+    Job job;
+    job.join_all(8);
+    for (int rank = 0; rank < 8; ++rank)
+      dump(job, "stacks.txt",
+           py_spy(1000 + rank, rank == 5  ? kInLoader
+                               : rank < 3 ? in_broadcast
+                                          : of_others));
+    return job.diagnosis();
+  };
+  const Diagnosis alike = job_with(in_broadcast);
+  const Diagnosis apart = job_with(in_all_reduce);
+  ASSERT_NE(behind(alike), nullptr);
+  ASSERT_NE(behind(apart), nullptr);
+  EXPECT_THAT(behind(alike)->title, HasSubstr("wait in broadcast"));
+  EXPECT_THAT(behind(apart)->title, HasSubstr("wait in several calls (all_reduce, broadcast)"));
+  EXPECT_LT(behind(apart)->confidence, limits::least_to_blame);
+  EXPECT_LT(behind(apart)->confidence, behind(alike)->confidence);
+}
+
 // A rank that goes on was only sampled while it ran.
 TEST(Stacks, BelowWhichARankPrintsStepsTellNothing) {
   const auto job_with_steps_of = [](const std::vector<int>& going_on) {
