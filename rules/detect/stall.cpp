@@ -98,6 +98,18 @@ std::vector<Action> to_learn_why_it_ended() {
        "{host}", "tail -n 100 {log}"}};
 }
 
+// It came to the call and did not get through, so what its Python does is not the question.
+std::vector<Action> to_learn_what_holds_it() {
+  return {{"Read the kernel log of its host around that time: an Xid, a link or a NIC that failed.",
+           "{host}", "dmesg -T | tail -n 200"},
+          {"See what its GPU does: at full use without power it waits for data of its peers.",
+           "{host}", "nvidia-smi; nvidia-smi nvlink -e"},
+          {"Compare the network and the paths that NCCL chose on its host with those on others "
+           "(lines with NET/ and via); one run over another path, as with NCCL_NET_GDR_LEVEL=LOC "
+           "or NCCL_P2P_DISABLE=1, shows whether the path is at fault.",
+           "{host}", ""}};
+}
+
 Suspicion describe_stall(const View& view, const ProgressTable& table, const Stall& stall) {
   const ProgressRow& row = *stall.rows.front();
   Suspicion suspicion = hang(cause_of(stall), stall.telling().sure, row.since);
@@ -126,6 +138,7 @@ Suspicion describe_stall(const View& view, const ProgressTable& table, const Sta
          "", ""});
   if (row.is_loss) finding.actions = to_learn_why_it_left();
   if (row.is_leave) finding.actions = to_learn_why_it_ended();
+  if (row.is_held && stall.kind == Stall::Kind::behind) finding.actions = to_learn_what_holds_it();
   return suspicion;
 }
 

@@ -104,6 +104,28 @@ TEST(Stalls, AWatchdogThatTimesOutWhereNobodyElseCameIsAhead) {
   EXPECT_LT(first.confidence, 0.8);
 }
 
+// What it does in Python is not the question: it came to the call and did not get through.
+TEST(Stalls, ARankThatWaitsInACallWhichItsPeersFinishedIsSentToItsGpuAndItsNetwork) {
+  Job job;
+  job.join_all(4);
+  const TorchGroup group{.id = 0, .name = "0", .description = "default_pg"};
+  for (int rank = 0; rank < 4; ++rank)
+    tell(job, rank,
+         WatchdogTimeout{.group = group,
+                         .sequence = rank == 1 ? 7U : 1211U,
+                         .operation = "BROADCAST",
+                         .timeout_ms = 300000,
+                         .ran_ms = 300050},
+         "Watchdog caught collective operation timeout");
+  const Diagnosis diagnosis = job.diagnosis();
+  ASSERT_FALSE(diagnosis.root_causes.empty());
+  const Finding& first = diagnosis.root_causes.front();
+  EXPECT_THAT(first.subject.ranks, ElementsAre(1));
+  EXPECT_THAT(first.title, HasSubstr("it waits itself in BROADCAST 7, which they finished"));
+  ASSERT_FALSE(first.actions.empty());
+  EXPECT_THAT(first.actions.front().what, HasSubstr("kernel log"));
+}
+
 TEST(Stalls, OneWhoSubmitsToHorovodWhatNobodyElseDoesIsAhead) {
   Job job;
   job.join_all(4);

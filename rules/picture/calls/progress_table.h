@@ -25,7 +25,7 @@ enum class HowFar : std::uint8_t { unknown, not_entered, entered, started, finis
 struct Came {
   HowFar how_far = HowFar::unknown;
   std::vector<const LineRef*> lines;  // that show it
-  std::string_view aside;             // what else is known: "its watchdog is stuck"
+  std::string aside;                  // what else is known: "its watchdog is stuck"
 };
 
 // What a witness can say about an operation.
@@ -48,6 +48,7 @@ struct ProgressRow {
   bool is_pulse = false;    // the witness heard nothing more from a rank, wherever it was
   bool is_loss = false;     // the missing member is the peer that the others lost
   bool is_leave = false;    // the missing member had reached the end of its program
+  bool is_held = false;     // the late members wait in a call that the others finished
   EventTime since;
   std::string called_at;          // the place in the program; empty: no stack shows it
   const LineRef* line = nullptr;  // that reports the operation

@@ -173,6 +173,7 @@ struct Late {
   std::set<int> silent;
   std::set<int> left;  // of `told` and `silent`, if these count: ranks whose program had ended
   std::map<int, const LineRef*> lines;
+  std::map<int, std::string> own_calls;  // of `at_earlier`: in which each of them waits
 };
 
 // If the log belongs to this rank alone, more lines after this one show that only a helper ended.
@@ -240,6 +241,8 @@ Late late_in(const Footing& crew, const StuckGroup& stuck) {
         late.at_earlier.insert(rank->rank);
         if (wait->second->sequence() + 1 == stuck.sequence) late.just_before.insert(rank->rank);
         late.lines[rank->rank] = &wait->second->timeout->line;
+        late.own_calls[rank->rank] =
+            fmt::format("{} {}", wait->second->operation(), wait->second->sequence());
       }
       continue;
     }
@@ -303,6 +306,7 @@ void find_behind(const Footing& crew, const StuckGroup& stuck, ProgressRow& row)
              !may_have_stopped_midway) {
     behind = late.at_earlier;
     claim = Claim::timeout_at_earlier_call;
+    row.is_held = true;
   } else if (absence_counts && !absent.empty()) {
     behind = absent;
     claim = !late.silent.empty()  ? Claim::timeout_silent
@@ -320,6 +324,10 @@ void find_behind(const Footing& crew, const StuckGroup& stuck, ProgressRow& row)
     Came& came = row.members[rank];
     came.how_far = HowFar::not_entered;
     if (late.lines.contains(rank)) came.lines = {late.lines[rank]};
+    if (row.is_held)
+      came.aside = fmt::format("{} waits itself in {}, which they finished",
+                               behind.size() == 1 ? "it" : fmt::format("rank {}", rank),
+                               late.own_calls[rank]);
   }
   for (const TorchRank* rank : crew.roster.numbered(behind))
     if (rank->stuck) {
