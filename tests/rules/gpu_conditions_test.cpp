@@ -123,6 +123,27 @@ TEST(GpuConditions, WhatAToolAndTheKernelSayOfOnePartWeighsAsTheGraverOfTheTwo) 
   EXPECT_THAT(causes(job.diagnosis().root_causes), ElementsAre("pcie.degraded"));
 }
 
+TEST(GpuConditions, WhatAllGpusOfAHostShowIsOneFinding) {
+  const Named sick = {{"Fabric / State", "In Progress"}};
+  for (const int shown : {8, 7}) {
+    Job job = sixteen_ranks();
+    for (int rank = 8; rank < 16; ++rank)
+      job.part("node-1", gpu(Job::gpu_of(rank),
+                             rank < 8 + shown ? sick : Named{{"Fabric / State", "Completed"}}));
+    const Diagnosis diagnosis = job.diagnosis();
+    if (shown < 8) {
+      EXPECT_GT(diagnosis.root_causes.size(), 1U);
+      continue;
+    }
+    ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("gpu.nvswitch_error"));
+    const Finding& finding = diagnosis.root_causes.front();
+    EXPECT_THAT(finding.title, HasSubstr("the same on the host's 7 other GPUs"));
+    EXPECT_THAT(finding.subject.gpus, testing::SizeIs(8));
+    EXPECT_EQ(finding.subject.ranks, ranks(8, 16));
+    EXPECT_EQ(finding.count, 8U);
+  }
+}
+
 TEST(GpuConditions, OfCsvAreThoseOfTheReport) {
   Job job = sixteen_ranks();
   job.part("node-1", gpu(Job::gpu_of(11),

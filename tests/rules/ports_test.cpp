@@ -13,6 +13,7 @@ using testing::ElementsAre;
 using testing::Field;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 TEST(Ports, AreJoinedOverDeviceGuidLidInterfaceAndPci) {
   Job job;
@@ -175,7 +176,12 @@ TEST(PortState, WithoutASubnetManagerIsSaidSo) {
   job.part("node-1", ibstat("mlx5_0", "", "0x11", "Initializing", "LinkUp"));
   const Diagnosis diagnosis = job.diagnosis();
   ASSERT_EQ(diagnosis.root_causes.size(), 2U);
-  EXPECT_THAT(diagnosis.root_causes.front().title, HasSubstr("no subnet manager has set it up"));
+  const Finding& finding = diagnosis.root_causes.front();
+  EXPECT_THAT(finding.title, HasSubstr("no subnet manager has set it up"));
+  std::string actions;
+  for (const Action& action : finding.actions) actions += action.what + '\n';
+  EXPECT_THAT(actions, HasSubstr("whether a subnet manager runs"));
+  EXPECT_THAT(actions, Not(HasSubstr("Reseat")));
 }
 
 TEST(PortState, SlowerThanItsSiblingsIsAWarning) {

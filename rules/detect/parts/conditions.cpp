@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <map>
+#include <span>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -358,10 +360,33 @@ void lay_on_gpu(const PartFacts& facts, const GpuPart& gpu, Suspicion& suspicion
       finding.evidence.push_back(facts.view.evidence(*line));
 }
 
+// What all GPUs of a host show is one trouble of the host.
+Suspicion of_whole_host(std::vector<Suspicion> alike) {
+  Suspicion all = std::move(alike.front());
+  std::set<int> ranks(all.finding.subject.ranks.begin(), all.finding.subject.ranks.end());
+  for (const Suspicion& other : std::span(alike).subspan(1)) {
+    const Subject& subject = other.finding.subject;
+    ranks.insert(subject.ranks.begin(), subject.ranks.end());
+    all.finding.subject.gpus.insert(all.finding.subject.gpus.end(), subject.gpus.begin(),
+                                    subject.gpus.end());
+    all.finding.part_of_job |= other.finding.part_of_job;
+    all.finding.count += other.finding.count;
+  }
+  all.finding.subject.ranks.assign(ranks.begin(), ranks.end());
+  all.finding.title +=
+      alike.size() == 2 ? "; the same on the host's other GPU"
+                        : fmt::format("; the same on the host's {} other GPUs", alike.size() - 1);
+  return all;
+}
+
 void suspect_gpus(const PartFacts& facts, const Conditions& conditions, Suspicions& found) {
   std::map<std::string, std::vector<const PartRecord*>> on_host;
-  for (const GpuPart& gpu : facts.gpus)
+  std::map<std::string, std::size_t> gpus_of;
+  for (const GpuPart& gpu : facts.gpus) {
+    ++gpus_of[gpu.host];
     for (const PartRecord* record : gpu.records) on_host[gpu.host].push_back(record);
+  }
+  std::map<std::pair<std::string, const PartCondition*>, std::vector<Suspicion>> by_trouble;
   for (const GpuPart& gpu : facts.gpus) {
     std::vector<Hit> hits;
     for (const PartRecord* record : gpu.records)
@@ -370,8 +395,14 @@ void suspect_gpus(const PartFacts& facts, const Conditions& conditions, Suspicio
       Suspicion suspicion =
           suspicion_of(facts, alike, {.part = name_of(gpu), .host = gpu.host, .gpu = name_of(gpu)});
       lay_on_gpu(facts, gpu, suspicion);
-      found.push_back(std::move(suspicion));
+      by_trouble[{gpu.host, alike.front().condition}].push_back(std::move(suspicion));
     }
+  }
+  for (auto& [trouble, alike] : by_trouble) {
+    if (alike.size() > 1 && alike.size() == gpus_of[trouble.first])
+      found.push_back(of_whole_host(std::move(alike)));
+    else
+      std::ranges::move(alike, std::back_inserter(found));
   }
 }
 

@@ -110,6 +110,11 @@ std::optional<Claim> expectation(const PartFacts& facts, const PortFleet& fleet,
   return std::nullopt;
 }
 
+// Its cable is fine. A subnet manager makes a port active.
+bool waits_for_manager(const PortState& state) {
+  return state.state == "initialize" || state.state == "armed";
+}
+
 std::string why_down(const PortState& state) {
   if (state.state == "initialize") return "its cable is fine, but no subnet manager has set it up";
   if (state.state == "armed") return "the subnet manager has not finished setting it up";
@@ -193,7 +198,8 @@ void suspect_down(const PartFacts& facts, const std::vector<PortState>& states,
       claim = initialising > 1 ? Claim::port_up_elsewhere : Claim::port_starting;
     if (!claim) continue;
     Suspicion suspicion = describe_down(facts, state, *claim);
-    add_actions(actions_of(facts, "link_down"), state.port->host, suspicion.finding);
+    add_actions(actions_of(facts, waits_for_manager(state) ? "not_set_up" : "link_down"),
+                state.port->host, suspicion.finding);
     by_trouble[state.state + state.physical].push_back(std::move(suspicion));
   }
   for (auto& [trouble, alike] : by_trouble) join_alike(std::move(alike), "are like it", found);
