@@ -1,10 +1,13 @@
 #include "rules/detect/kernel/judgement.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
+#include <span>
 #include <tuple>
+#include <utility>
 
 #include "rules/detect/placed.h"
 #include "rules/knowledge/advice.h"
@@ -16,10 +19,12 @@ namespace faultline {
 namespace {
 
 constexpr std::size_t kMostKernelLines = 5;
+constexpr std::size_t kFewDisks = 3;
 
 constexpr std::int64_t kSecondUs = 1'000'000;
 // RDMA tries again for about half a minute before it gives up.
 constexpr std::int64_t kShortOutageUs = 15 * kSecondUs;
+constexpr std::int64_t kDisksTogetherUs = 3600 * kSecondUs;  // for disks that fail
 // Longest time that a hang may last after its line: nobody starts a job on a host that hangs
 // longer.
 constexpr std::int64_t kLongestUnsaidUs = 3600 * kSecondUs;
@@ -77,6 +82,14 @@ std::string unnamed(std::string_view placeholder) {
   return "?";
 }
 
+constexpr std::string_view kBelow = "what it leads to";
+
+bool says_bridge(const KernelSighting& sighting, std::string_view part) {
+  const std::string_view bridge = sighting.field("bridge");
+  return !bridge.empty() && part.ends_with(bridge) &&
+         sighting.signature->title.find("{bridge}") != std::string::npos;
+}
+
 std::string title_of_kernel_group(const KernelPart& part, const KernelSighting& sighting) {
   std::string title;
   take_apart(
@@ -84,7 +97,8 @@ std::string title_of_kernel_group(const KernelPart& part, const KernelSighting& 
       [&](std::string_view name) {
         std::string value(sighting.field(name));
         if (name == "host" && !part.subject.hosts.empty()) value = part.subject.hosts.front();
-        if (name == "part") value = part.name;
+        // "PCIe port X cut off PCIe port X": no line names what the port leads to.
+        if (name == "part") value = says_bridge(sighting, part.name) ? kBelow : part.name;
         if (name == "gpu") value = part.gpu;
         if (name == "rank" && part.subject.ranks.size() == 1)
           value = std::to_string(part.subject.ranks.front());
@@ -97,14 +111,70 @@ std::string title_of_kernel_group(const KernelPart& part, const KernelSighting& 
   return title;
 }
 
+using Disks = std::vector<std::string_view>;
+
+// Of which disks the lines of one signature tell within an hour, where they are several. Disks that
+// fail together have something in common that failed.
+class DisksTogether {
+ public:
+  explicit DisksTogether(const std::vector<const KernelSighting*>& counting) {
+    using Failure = std::pair<std::int64_t, std::string_view>;
+    std::map<const MessageSignature*, std::map<std::string_view, std::int64_t>> first_of;
+    for (const KernelSighting* sighting : counting) {
+      std::string_view disk = sighting->field("disk");
+      disk = disk.substr(0, disk.find('.'));  // ata9.00 is on ata9
+      const auto when =
+          microseconds_between(counting.front()->first->line.time, sighting->first->line.time);
+      if (disk.empty() || !when) continue;
+      const auto [known, is_new] = first_of[sighting->signature].try_emplace(disk, *when);
+      if (!is_new) known->second = std::min(known->second, *when);
+    }
+    for (const auto& [signature, firsts] : first_of) {
+      std::vector<Failure> failures;
+      for (const auto& [disk, when] : firsts) failures.emplace_back(when, disk);
+      std::ranges::sort(failures);
+      std::span<const Failure> most;
+      for (std::size_t from = 0, to = 0; to < failures.size(); ++to) {
+        while (failures[to].first - failures[from].first > kDisksTogetherUs) ++from;
+        if (to - from >= most.size())
+          most = std::span<const Failure>(failures).subspan(from, to - from + 1);
+      }
+      if (most.size() < kFewDisks) continue;
+      for (const Failure& failure : most) disks_[signature].push_back(failure.second);
+    }
+  }
+
+  const Disks& with(const MessageSignature& signature) const {
+    static const Disks kNone;
+    const auto known = disks_.find(&signature);
+    return known == disks_.end() ? kNone : known->second;
+  }
+
+ private:
+  std::map<const MessageSignature*, Disks> disks_;
+};
+
+void name_disks(const Disks& disks, const std::string& host, Finding& finding) {
+  constexpr std::size_t kMostNamed = 8;
+  if (disks.empty()) return;
+  const auto named = std::span(disks).first(std::min(disks.size(), kMostNamed));
+  finding.title += fmt::format("; {} disks of the host failed within an hour ({}{})", disks.size(),
+                               fmt::join(named, ", "), named.size() < disks.size() ? ", ..." : "");
+  finding.actions.push_back(
+      {.what = "Look for what these disks share: a controller, a backplane, a cable, power. Disks "
+               "rarely fail together.",
+       .where = host,
+       .command = "lsblk -S; ls -l /sys/block"});
+}
+
 // The sighting that says most.
-const KernelSighting* spokesman(const Storms& storms,
+const KernelSighting* spokesman(const Storms& storms, const DisksTogether& disks,
                                 const std::vector<const KernelSighting*>& counting) {
   const KernelSighting* best = nullptr;
   for (const KernelSighting* sighting : counting) {
     const auto weight = [&](const KernelSighting& s) {
       return std::make_tuple(storms.is_enough(s), static_cast<int>(s.signature->severity),
-                             s.signature->confidence);
+                             disks.with(*s.signature).size(), s.signature->confidence);
     };
     if (best == nullptr || weight(*sighting) > weight(*best)) best = sighting;
   }
@@ -246,7 +316,8 @@ std::optional<Suspicion> judge(const View& view, const KernelGroup& group) {
     if (sighting->counts()) counting.push_back(sighting);
   if (counting.empty()) return std::nullopt;
   const Storms storms(group);
-  const KernelSighting& speaker = *spokesman(storms, counting);
+  const DisksTogether disks(counting);
+  const KernelSighting& speaker = *spokesman(storms, disks, counting);
   const MessageSignature& signature = *speaker.signature;
   // Sightings that are too few to be a fault do not speak for sightings that are one.
   if (storms.is_enough(speaker))
@@ -306,6 +377,7 @@ std::optional<Suspicion> judge(const View& view, const KernelGroup& group) {
   add_lines_of_kernel_group(view, group, counting, outage, finding);
   AdviceSubject about;
   if (!group.part.subject.hosts.empty()) about.host = group.part.subject.hosts.front();
+  name_disks(disks.with(signature), about.host, finding);
   about.gpu = group.part.gpu;
   if (group.part.subject.ranks.size() == 1) about.rank = group.part.subject.ranks.front();
   about.fields = counting.front()->fields;
