@@ -325,7 +325,7 @@ Diagnosis diagnose(const JobState& job, const Catalog& catalog, const Moment& mo
   diagnosis.unread = unread_of(view, diagnosis);
   diagnosis.next_time = next_time_of(view, diagnosis);
   diagnosis.timeline = timeline_of(diagnosis);
-  diagnosis.exclude = exclusion_of(catalog, diagnosis.root_causes, diagnosis.coverage.size());
+  diagnosis.exclude = exclusion_of(catalog, diagnosis.root_causes);
   diagnosis.summary = summary_of(view, diagnosis);
   return diagnosis;
 }

@@ -117,17 +117,13 @@ std::vector<TimelineEntry> timeline_of(const Diagnosis& diagnosis) {
   return timeline;
 }
 
-Exclusion exclusion_of(const Catalog& catalog, const std::vector<Finding>& root_causes,
-                       std::size_t hosts_of_job) {
+Exclusion exclusion_of(const Catalog& catalog, const std::vector<Finding>& root_causes) {
   std::set<std::string> hosts;
   for (const Finding& cause : root_causes) {
     const Advice* advice = catalog.advice_for(cause.cause);
     if (advice == nullptr || !advice->exclude_host || !cause.part_of_job) continue;
     if (cause.confidence < limits::least_to_exclude || cause.severity < Severity::error) continue;
     if (cause.subject.hosts.size() > kMostExcluded) continue;
-    // What all hosts have in common tells none of them apart, and none would be left.
-    const std::size_t named = cause.subject.hosts.size();
-    if (named > 1 && named >= hosts_of_job) continue;
     hosts.insert(cause.subject.hosts.begin(), cause.subject.hosts.end());
   }
   if (hosts.empty()) return {};

@@ -17,7 +17,6 @@ std::vector<NextTime> next_time_of(const View& view, const Diagnosis& diagnosis)
 // Of all findings, corrected by diagnosis.clock_offsets.
 std::vector<TimelineEntry> timeline_of(const Diagnosis& diagnosis);
 
-Exclusion exclusion_of(const Catalog& catalog, const std::vector<Finding>& root_causes,
-                       std::size_t hosts_of_job);
+Exclusion exclusion_of(const Catalog& catalog, const std::vector<Finding>& root_causes);
 
 }  // namespace faultline

@@ -71,22 +71,9 @@ TEST(Exclusion, ANameOfAHostIsOneWordOfTheShell) {
   ASSERT_FALSE(causes.empty());
   causes.resize(1);
   causes.front().subject.hosts = {"node-1;reboot"};
-  const Exclusion exclusion = exclusion_of(load_catalog(), causes, 2);
+  const Exclusion exclusion = exclusion_of(load_catalog(), causes);
   EXPECT_EQ(exclusion.kubernetes, "kubectl cordon 'node-1;reboot'");
   EXPECT_EQ(exclusion.slurm, "--exclude='node-1;reboot'");
-}
-
-TEST(Exclusion, LeavesAJobItsHostsWhereAFindingNamesThemAll) {
-  Job job = hung_job();
-  job.xid("node-1", Job::gpu_of(11), 79, at(150));
-  std::vector<Finding> causes = job.diagnosis().root_causes;
-  ASSERT_FALSE(causes.empty());
-  causes.resize(1);
-  causes.front().subject.hosts = {"node-0", "node-1"};
-  EXPECT_THAT(exclusion_of(load_catalog(), causes, 2).hosts, IsEmpty());
-  EXPECT_THAT(exclusion_of(load_catalog(), causes, 3).hosts, ElementsAre("node-0", "node-1"));
-  causes.front().subject.hosts = {"node-0"};
-  EXPECT_THAT(exclusion_of(load_catalog(), causes, 1).hosts, ElementsAre("node-0"));
 }
 
 TEST(NextTime, ANameOfAJobStaysWithinItsUrl) {
