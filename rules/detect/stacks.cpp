@@ -53,7 +53,7 @@ StackDivision divide_by_stack(const std::vector<StandingByStack>& all) {
   return division;
 }
 
-std::string what_peers_do(const StackDivision& division, const std::set<std::string>& calls) {
+std::string what_peers_do(const StackDivision& division, const std::set<std::string_view>& calls) {
   if (division.at_one_line)
     return fmt::format("all stand at one line ({})", division.waiting.back()->meaning.frame);
   if (calls.size() > 1) return fmt::format("wait in several calls ({})", fmt::join(calls, ", "));
@@ -65,16 +65,30 @@ bool is_clear(const StackDivision& division) {
          division.waiting.size() >= kFew * division.elsewhere.size() - 1;
 }
 
-// The calls of Python that they wait in, each once. "wait" ends a call that began earlier, and C++
-// has many frames for one call.
-std::set<std::string> calls_of(const Standings& waiting) {
-  std::set<std::string> calls;
+// Which collective a function of Python is, whatever its variant: gather_object waits in gather.
+// Empty: none in particular, as wait or synchronize.
+std::string_view collective_of(std::string_view function) {
+  constexpr std::string_view kCollectives[] = {
+      "reduce_scatter", "all_reduce", "allreduce", "all_gather", "allgather", "all_to_all",
+      "broadcast",      "barrier",    "gather",    "scatter",    "reduce"};
+  for (const std::string_view collective : kCollectives)
+    if (function.find(collective) != std::string_view::npos) return collective;
+  // One end of a transfer sends, the other receives.
+  const bool transfers = function.find("send") != std::string_view::npos ||
+                         function.find("recv") != std::string_view::npos;
+  return transfers ? "send or recv" : "";
+}
+
+// The collectives that they wait in by frames of Python: C++ has many frames for one call.
+std::set<std::string_view> calls_of(const Standings& waiting) {
+  std::set<std::string_view> calls;
   for (const StandingByStack* standing : waiting) {
     const StackFrame frame = frame_of(standing->meaning.frame);
-    if (standing->wait() == StackWait::collective && frame.function != "wait" &&
+    if (standing->wait() == StackWait::collective &&
         frame.place.find(".py") != std::string_view::npos)
-      calls.insert(std::string(frame.function));
+      calls.insert(collective_of(frame.function));
   }
+  calls.erase("");
   return calls;
 }
 
@@ -192,7 +206,7 @@ std::vector<Suspicion> find_elsewhere_by_stacks(const View& view) {
       hang(Cause::collective_rank_behind,
            division.at_one_line ? Claim::stack_off_the_line : Claim::stack_not_in_collective,
            first.stack->line.time);
-  const std::set<std::string> calls = calls_of(division.waiting);
+  const std::set<std::string_view> calls = calls_of(division.waiting);
   if (calls.size() > 1) suspicion.sure.add(Ground::peers_in_several_calls);
   Finding& finding = suspicion.finding;
   const TorchCrew& crew = view.crew();

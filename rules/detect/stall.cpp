@@ -138,7 +138,9 @@ Suspicion describe_stall(const View& view, const ProgressTable& table, const Sta
          "", ""});
   if (row.is_loss) finding.actions = to_learn_why_it_left();
   if (row.is_leave) finding.actions = to_learn_why_it_ended();
-  if (row.is_held && stall.kind == Stall::Kind::behind) finding.actions = to_learn_what_holds_it();
+  // A stack shows better what a rank does.
+  if (row.is_held && stall.kind == Stall::Kind::behind && view.job.torch().stacks().empty())
+    finding.actions = to_learn_what_holds_it();
   return suspicion;
 }
 

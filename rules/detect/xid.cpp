@@ -215,7 +215,7 @@ void weigh_repeats(const View& view, const XidGroup& group, bool others_fault,
   Finding& finding = suspicion.finding;
   if (group.stops_under_programs) {
     suspicion.sure.add(Ground::several_programs);
-    finding.title += ", each time under another program";
+    finding.title += ", each time after another program faulted";
   }
   if (finding.cause != kProgram) return;
   const std::string host = finding.subject.hosts.empty() ? "" : finding.subject.hosts.front();
@@ -401,46 +401,59 @@ bool is_worse(const ReadXid& a, const ReadXid& b) {
   return a.reading.severity > b.reading.severity;
 }
 
-bool has_cause(const GpuBurst& burst, Cause cause) {
-  return std::ranges::any_of(burst.xids, [&](const ReadXid& xid) {
-    return xid.reading.cause == cause && !xid.reading.echo;
-  });
-}
-
-// The GPUs that stopped more than once, each time when another program faulted, while none faulted
-// on the other GPUs: a program that faults ends, and its GPU goes on.
-class StoppingGpus {
+// A program that faults ends, and its GPU goes on. This finds the one GPU of a log that stopped for
+// good in most bursts that began with a program's fault, each time another program's. None if
+// programs faulted on other GPUs, too, or if all of them have one name: then it is their bug.
+class StoppingGpu {
  public:
-  explicit StoppingGpus(const std::vector<GpuBurst>& bursts) {
-    for (const GpuBurst& burst : bursts) {
-      if (!has_cause(burst, kProgram)) continue;
-      Faults& faults = by_host_[burst.host][burst.gpu];
-      if (faults.add_programs(burst) && has_cause(burst, kHang)) ++faults.stops;
+  explicit StoppingGpu(const std::vector<const GpuBurst*>& bursts) {
+    std::set<std::pair<std::string, std::string>> gpus;
+    std::set<std::int64_t> pids;
+    std::set<std::string> names;
+    std::size_t faults = 0;
+    for (const GpuBurst* burst : bursts) {
+      const std::vector<const ReadXid*> programs = faults_of_programs(*burst);
+      if (programs.empty()) continue;
+      gpus.emplace(burst->host, burst->gpu);
+      if (!begins_with_a_program(*burst)) continue;
+      ++faults;
+      bool is_another = false;
+      for (const ReadXid* xid : programs) {
+        for (const std::int64_t pid : xid->incident->pids) is_another |= pids.insert(pid).second;
+        names.insert(program_in(xid->incident->first.text));
+      }
+      if (is_another && stopped(*burst)) stops_.insert(burst);
     }
+    names.erase("");
+    if (gpus.size() != 1 || names.size() == 1 || stops_.size() < kStopsUnderPrograms ||
+        2 * stops_.size() <= faults)
+      stops_.clear();
   }
 
-  bool holds(const std::string& host, const std::string& gpu) const {
-    const auto gpus = by_host_.find(host);
-    return gpus != by_host_.end() && gpus->second.size() == 1 &&
-           gpus->second.begin()->first == gpu &&
-           gpus->second.begin()->second.stops >= kStopsUnderPrograms;
-  }
+  bool stopped_in(const GpuBurst& burst) const { return stops_.contains(&burst); }
 
  private:
-  struct Faults {
-    std::set<std::int64_t> pids;
-    std::size_t stops = 0;
+  static std::vector<const ReadXid*> faults_of_programs(const GpuBurst& burst) {
+    std::vector<const ReadXid*> faults;
+    for (const ReadXid& xid : burst.xids)
+      if (xid.reading.cause == kProgram) faults.push_back(&xid);
+    return faults;
+  }
 
-    // Whether one of them had not faulted before.
-    bool add_programs(const GpuBurst& burst) {
-      const std::size_t before = pids.size();
-      for (const ReadXid& xid : burst.xids)
-        if (xid.reading.cause == kProgram)
-          pids.insert(xid.incident->pids.begin(), xid.incident->pids.end());
-      return pids.size() > before;
-    }
-  };
-  std::map<std::string, std::map<std::string, Faults>> by_host_;
+  static bool begins_with_a_program(const GpuBurst& burst) {
+    const auto first = std::ranges::find_if(burst.xids, [](const ReadXid& xid) {
+      return xid.reading.cause != Cause::none && xid.reading.cause != kTeardown;
+    });
+    return first != burst.xids.end() && first->reading.cause == kProgram;
+  }
+
+  static bool stopped(const GpuBurst& burst) {
+    return std::ranges::any_of(burst.xids, [](const ReadXid& xid) {
+      return xid.reading.cause == kHang && xid.reading.impact == "kills_gpu" && !xid.reading.echo;
+    });
+  }
+
+  std::set<const GpuBurst*> stops_;
 };
 
 void add(XidGroup& group, const GpuBurst& burst, const ReadXid& xid, bool is_root) {
@@ -462,14 +475,17 @@ std::vector<Suspicion> find_xids(const View& view) {
   const std::vector<GpuBurst> bursts = gpu_bursts(view);
   std::map<Key, XidGroup> current;
   std::map<Key, XidGroup> past;  // before the job began
-  const StoppingGpus stopping(bursts);
+  std::vector<const GpuBurst*> of_job;
+  for (const GpuBurst& burst : bursts)
+    if (!is_old(view, burst)) of_job.push_back(&burst);
+  const StoppingGpu stopping(of_job);
   for (const GpuBurst& burst : bursts) {
     const bool old = is_old(view, burst);
     for (std::size_t i = 0; i < burst.xids.size(); ++i) {
       const ReadXid& xid = burst.xids[i];
       Cause cause = class_in(burst, xid);
       if (cause == Cause::none) continue;
-      const bool of_any_program = cause == kProgram && stopping.holds(burst.host, burst.gpu);
+      const bool of_any_program = cause == kProgram && stopping.stopped_in(burst);
       if (of_any_program) cause = kHang;
       const bool of_host = cause == kTeardown;
       XidGroup& group = (old ? past : current)[{burst.host, of_host ? "" : burst.gpu, cause}];

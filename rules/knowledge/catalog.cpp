@@ -35,7 +35,7 @@ constexpr NamedFile kFiles[] = {
     {"grounds.yaml", check<read_grounds>},         {"hints.yaml", check<check_word_hints>},
     {"performance.yaml", check<read_performance>}, {"secrets.yaml", check<check_secret_shapes>},
     {"settings.yaml", check<read_settings>},       {"sxid.csv", check<read_sxids>},
-    {"trouble.yaml", check<read_trouble>},         {"xid.csv", check<read_xids>},
+    {"trouble.yaml", check<check_trouble>},        {"xid.csv", check<read_xids>},
     {"xid_details.csv", check<read_xid_details>},
 };
 

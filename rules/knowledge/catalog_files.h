@@ -24,6 +24,7 @@ FramesCatalog read_frames(std::string_view file, std::string_view text);
 PerformanceCatalog read_performance(std::string_view file, std::string_view text);
 SettingsCatalog read_settings(std::string_view file, std::string_view text);
 std::shared_ptr<const Trouble> read_trouble(std::string_view file, std::string_view text);
+void check_trouble(std::string_view file, std::string_view text);  // and tries its samples
 std::shared_ptr<const WordHints> read_word_hints(std::string_view file, std::string_view text);
 void check_word_hints(std::string_view file, std::string_view text);  // and tries its samples
 std::vector<SecretShape> read_secret_shapes(std::string_view file, std::string_view text);

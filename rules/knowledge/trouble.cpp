@@ -4,8 +4,6 @@
 #include <fmt/ranges.h>
 #include <re2/re2.h>
 
-#include <stdexcept>
-
 #include "rules/knowledge/catalog_files.h"
 #include "rules/knowledge/yaml_file.h"
 
@@ -15,10 +13,6 @@ namespace {
 constexpr std::size_t kMostSearched = 1024;  // bytes of a line
 
 std::unique_ptr<const RE2> any_of(const std::vector<std::string>& patterns) {
-  for (const std::string& pattern : patterns)
-    if (const RE2 one(pattern, RE2::Quiet); !one.ok())
-      throw std::invalid_argument(
-          fmt::format("pattern {} is not a valid regular expression: {}", pattern, one.error()));
   return std::make_unique<const RE2>(fmt::format("(?:{})", fmt::join(patterns, ")|(?:")),
                                      RE2::Quiet);
 }
@@ -66,46 +60,62 @@ TroubleKind Trouble::kind_of(std::string_view text) const {
   return impl_ ? impl_->kind_of(text) : TroubleKind::none;
 }
 
-std::shared_ptr<const Trouble> read_trouble(std::string_view name, std::string_view text) {
-  const YamlFile file(name, text);
+namespace {
+
+// Lines by what they must be taken for.
+struct TroubleSamples {
+  std::vector<std::string> ends, fails, hints, quiet, harmless;
+};
+
+TroubleWords read_words(const YamlFile& file, TroubleSamples& samples) {
   TroubleWords words;
-  std::vector<std::string> ends;
-  std::vector<std::string> fails;
-  std::vector<std::string> hints;
-  std::vector<std::string> quiet;
-  std::vector<std::string> harmless;
   const auto part = [&](const char* key, std::vector<std::string>& patterns,
-                        std::vector<std::string>& samples) {
+                        std::vector<std::string>& its_samples) {
     return needed(key, [&, key](const YamlNode& node) {
-      file.read_fields(node, key, {needed("patterns", patterns), needed("samples", samples)});
+      file.read_fields(node, key, {needed("patterns", patterns), needed("samples", its_samples)});
     });
   };
-  file.read_fields(file.root(), "the file",
-                   {part("ends", words.ends, ends), part("fails", words.fails, fails),
-                    part("hints", words.hints, hints), part("quiet", words.quiet, quiet),
-                    part("harmless", words.harmless, harmless)});
-  std::shared_ptr<const Trouble> trouble;
-  try {
-    trouble = std::make_shared<const Trouble>(words);
-  } catch (const std::invalid_argument& error) {
-    file.place(file.root()).refuse(error.what());
-  }
-  const auto try_samples = [&](const std::vector<std::string>& samples, TroubleKind wanted) {
-    for (const std::string& sample : samples)
-      if (const TroubleKind kind = trouble->kind_of(sample); kind != wanted)
-        file.place(file.root())
-            .refuse(
-                fmt::format("sample \"{}\" is taken for {}, not for {}; correct the patterns or "
-                            "the sample",
-                            sample, boost::describe::enum_to_string(kind, "?"),
-                            boost::describe::enum_to_string(wanted, "?")));
+  file.read_fields(
+      file.root(), "the file",
+      {part("ends", words.ends, samples.ends), part("fails", words.fails, samples.fails),
+       part("hints", words.hints, samples.hints), part("quiet", words.quiet, samples.quiet),
+       part("harmless", words.harmless, samples.harmless)});
+  return words;
+}
+
+}  // namespace
+
+std::shared_ptr<const Trouble> read_trouble(std::string_view name, std::string_view text) {
+  TroubleSamples samples;
+  return std::make_shared<const Trouble>(read_words(YamlFile(name, text), samples));
+}
+
+void check_trouble(std::string_view name, std::string_view text) {
+  const YamlFile file(name, text);
+  const CatalogPlace place = file.place(file.root());
+  TroubleSamples samples;
+  const TroubleWords words = read_words(file, samples);
+  for (const auto* patterns :
+       {&words.ends, &words.fails, &words.hints, &words.quiet, &words.harmless})
+    for (const std::string& pattern : *patterns)
+      if (const RE2 one(pattern, RE2::Quiet); !one.ok())
+        place.refuse(
+            fmt::format("pattern {} is not a valid regular expression: {}", pattern, one.error()));
+  const Trouble trouble(words);
+  const auto try_samples = [&](const std::vector<std::string>& lines, TroubleKind wanted) {
+    for (const std::string& sample : lines)
+      if (const TroubleKind kind = trouble.kind_of(sample); kind != wanted)
+        place.refuse(
+            fmt::format("sample \"{}\" is taken for {}, not for {}; correct the patterns or "
+                        "the sample",
+                        sample, boost::describe::enum_to_string(kind, "?"),
+                        boost::describe::enum_to_string(wanted, "?")));
   };
-  try_samples(ends, TroubleKind::ends);
-  try_samples(fails, TroubleKind::fails);
-  try_samples(hints, TroubleKind::hints);
-  try_samples(quiet, TroubleKind::none);
-  try_samples(harmless, TroubleKind::none);
-  return trouble;
+  try_samples(samples.ends, TroubleKind::ends);
+  try_samples(samples.fails, TroubleKind::fails);
+  try_samples(samples.hints, TroubleKind::hints);
+  try_samples(samples.quiet, TroubleKind::none);
+  try_samples(samples.harmless, TroubleKind::none);
 }
 
 }  // namespace faultline

@@ -22,7 +22,7 @@ struct TroubleWords {
 class Trouble {
  public:
   Trouble();
-  // Throws std::invalid_argument with the pattern if one is not valid.
+  // Its patterns must be valid.
   explicit Trouble(const TroubleWords& words);
   ~Trouble();
 

@@ -69,7 +69,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       read(read_causality, text);
       break;
     case 11:
-      read(read_trouble, text);
+      read(check_trouble, text);
       break;
     case 12:
       read(read_word_hints, text);

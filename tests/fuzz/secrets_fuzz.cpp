@@ -42,7 +42,7 @@ void hide_in_lines(std::string_view text) {
 
 void read_shapes(std::string_view text) {
   try {
-    read_secret_shapes("secrets.yaml", text);
+    check_secret_shapes("secrets.yaml", text);
   } catch (const std::runtime_error& error) {
     require(std::string_view(error.what()).starts_with("secrets.yaml:"),
             "a refusal names the file");

@@ -18,7 +18,7 @@ namespace {
 using testing::HasSubstr;
 
 constexpr int kJobs = 5;
-constexpr int kHosts = 5000;
+constexpr int kHosts = 6000;
 
 // Each line names another host, which takes 3 KB.
 std::string kernel_log() {

@@ -321,10 +321,20 @@ TEST(CatalogOverride, RefusesWordsOfTroubleThatAreNoPatternOrDoNotKnowTheirSampl
           "sample"));
 }
 
-TEST(Catalog, KnowsItsOwnHintsByTheirSamples) {
+// They are not tried at every start.
+TEST(Catalog, TriesTheSamplesOfItsOwnFiles) {
+  int tried = 0;
   for (const EmbeddedFile& file : embedded_files())
-    if (file.name == "hints.yaml") check_word_hints(file.name, file.text);
+    for (const auto& [name, check] : {std::pair{"hints.yaml", &check_word_hints},
+                                      {"secrets.yaml", &check_secret_shapes},
+                                      {"trouble.yaml", &check_trouble}})
+      if (file.name == name) {
+        check(file.name, file.text);
+        ++tried;
+      }
+  EXPECT_EQ(tried, 3);
   EXPECT_GT(shipped().hints->all().size(), 40);
+  EXPECT_FALSE(shipped().secrets->shapes().empty());
 }
 
 TEST(Catalog, HasNoIdTwice) {

@@ -123,25 +123,30 @@ TEST(GpuConditions, WhatAToolAndTheKernelSayOfOnePartWeighsAsTheGraverOfTheTwo) 
   EXPECT_THAT(causes(job.diagnosis().root_causes), ElementsAre("pcie.degraded"));
 }
 
-TEST(GpuConditions, WhatAllGpusOfAHostShowIsOneFinding) {
-  const Named sick = {{"Fabric / State", "In Progress"}};
-  for (const int shown : {8, 7}) {
-    Job job = sixteen_ranks();
-    for (int rank = 8; rank < 16; ++rank)
-      job.part("node-1", gpu(Job::gpu_of(rank),
-                             rank < 8 + shown ? sick : Named{{"Fabric / State", "Completed"}}));
-    const Diagnosis diagnosis = job.diagnosis();
-    if (shown < 8) {
-      EXPECT_GT(diagnosis.root_causes.size(), 1U);
-      continue;
+// Without a job. Each GPU of a rank has a finding of its own, with the line that ties it.
+TEST(GpuConditions, WhatAllGpusOfAListShowAlikeIsOneFinding) {
+  const auto errors = [](const std::string& count) {
+    return Named{{"ECC Errors / Volatile / DRAM Uncorrectable", count}};
+  };
+  const auto causes_with = [&](const std::vector<std::string>& counts, Job job) {
+    for (std::size_t i = 0; i < counts.size(); ++i)
+      job.part("node-1", gpu(Job::gpu_of(8 + static_cast<int>(i)), errors(counts[i])));
+    return job.diagnosis().root_causes;
+  };
+  const std::vector<Finding> one = causes_with({"2", "2", "2", "2"}, Job());
+  ASSERT_THAT(causes(one), ElementsAre("gpu.ecc_uncorrectable"));
+  EXPECT_THAT(one.front().title, HasSubstr("the same on the 3 other GPUs of the list"));
+  EXPECT_THAT(one.front().subject.gpus, testing::SizeIs(4));
+  EXPECT_THAT(one.front().evidence, testing::SizeIs(4));
+  EXPECT_EQ(one.front().count, 4U);
+  for (const std::vector<std::string>& unlike : std::vector<std::vector<std::string>>{
+           {"2", "2", "2", "0"}, {"2", "2", "5000", "2"}, {"2", "2"}})
+    for (const Finding& finding : causes_with(unlike, Job())) {
+      EXPECT_THAT(finding.title, Not(HasSubstr("the same on")));
+      EXPECT_THAT(finding.subject.gpus, testing::SizeIs(1));
     }
-    ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("gpu.nvswitch_error"));
-    const Finding& finding = diagnosis.root_causes.front();
-    EXPECT_THAT(finding.title, HasSubstr("the same on the host's 7 other GPUs"));
-    EXPECT_THAT(finding.subject.gpus, testing::SizeIs(8));
-    EXPECT_EQ(finding.subject.ranks, ranks(8, 16));
-    EXPECT_EQ(finding.count, 8U);
-  }
+  for (const Finding& finding : causes_with({"2", "2", "2", "2"}, sixteen_ranks()))
+    EXPECT_THAT(finding.subject.ranks, testing::SizeIs(1));
 }
 
 TEST(GpuConditions, OfCsvAreThoseOfTheReport) {

@@ -37,6 +37,7 @@ TEST(KernelParts, DisksThatFailTogetherAreToldTogetherWithWhatTheyMayShare) {
   EXPECT_EQ(together.cause, Cause::host_storage_stall);
   EXPECT_THAT(together.title, HasSubstr("3 disks of the host failed within an hour"));
   EXPECT_THAT(together.title, HasSubstr("ata9, ata10, ata8"));
+  EXPECT_THAT(together.title, HasSubstr("Disk sde of node-0 reads or writes with errors"));
   ASSERT_FALSE(together.actions.empty());
   EXPECT_THAT(together.actions.front().what, HasSubstr("share"));
 
@@ -48,6 +49,27 @@ TEST(KernelParts, DisksThatFailTogetherAreToldTogetherWithWhatTheyMayShare) {
   EXPECT_THAT(
       first_with_disks({{"ata1", 0}, {"ata9", 9000}, {"ata10", 9100}, {"ata8", 9200}}).title,
       HasSubstr("(ata9, ata10, ata8)"));
+}
+
+// Partitions and volumes are no disks, and what each of two boots says is not together.
+TEST(KernelParts, DisksAreCountedByTheirDevicesWithinABoot) {
+  const auto title_with = [](const std::vector<std::string>& disks, bool reboots = false) {
+    Job job;
+    double second = 100;
+    for (const std::string& disk : disks) {
+      if (reboots) job.boot("node-0", EventTime::since_boot(0));
+      job.kernel("node-0",
+                 fmt::format("blk_update_request: I/O error, dev {}, sector 77 op 0x0", disk),
+                 EventTime::since_boot(static_cast<std::int64_t>(second++ * 1e6)));
+    }
+    return first_of(job.diagnosis()).title;
+  };
+  const std::string together = "failed within an hour";
+  EXPECT_THAT(title_with({"sda", "sdb", "sdc"}), HasSubstr("(sda, sdb, sdc)"));
+  EXPECT_THAT(title_with({"sda1", "sda2", "sda3"}), Not(HasSubstr(together)));
+  EXPECT_THAT(title_with({"nvme0n1p1", "nvme0n1p2", "nvme0n1p3"}), Not(HasSubstr(together)));
+  EXPECT_THAT(title_with({"dm-0", "dm-1", "dm-2"}), Not(HasSubstr(together)));
+  EXPECT_THAT(title_with({"sda", "sdb", "sdc"}, true), Not(HasSubstr(together)));
 }
 
 TEST(KernelParts, APortThatCutOffADeviceWithoutANameDidNotCutOffItself) {
@@ -84,7 +106,7 @@ TEST(KernelParts, CorrectedErrorsOfAPortAreNotGuessedToBeAFaultByTheirDetails) {
   for (const char* line :
        {"AER: Corrected error message received from 0000:00:06.0",
         "PCIe Bus Error: severity=Corrected, type=Physical Layer, (Receiver ID)",
-        "  device [8086:a74d] error status/mask=00000001/00002000", "   [ 0] RxErr"})
+        "  device [8086:a74d] error status/mask=00001000/00002000", "   [12] Timeout"})
     job.kernel("node-0", port + line, in_second(0));
   EXPECT_THAT(job.diagnosis().root_causes, IsEmpty());
 }

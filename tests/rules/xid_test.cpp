@@ -389,30 +389,55 @@ TEST(Xids, OneProgramThatFaultsAgainAndAgainStaysAProgram) {
 
 // A program that faults ends. Its GPU goes on, unless the GPU is what is broken.
 TEST(Xids, AGpuThatStopsWheneverAProgramFaultsIsAccusedInsteadOfThePrograms) {
-  const auto first_cause = [](std::initializer_list<std::int64_t> pids, int stop,
-                              const std::string& other_gpu = "") {
+  struct Fault {
+    std::int64_t pid;
+    int stop = 62;  // 0: the GPU goes on
+    std::string program;
+  };
+  const auto causes_of = [](const std::vector<Fault>& faults, const std::string& other_host = "",
+                            bool stops_first = false) {
     Job job;
     double second = 100;
-    for (const std::int64_t pid : pids) {
-      report(job, "node-0", Job::gpu_of(3), 13, second, "Graphics SM Warp Exception", pid);
-      if (stop != 0) report(job, "node-0", Job::gpu_of(3), stop, second + 1, "", pid);
+    for (const Fault& fault : faults) {
+      const std::string detail =
+          fault.program.empty() ? "" : fmt::format("pid={}, name={}", fault.pid, fault.program);
+      const std::string gpu = Job::gpu_of(3);
+      if (fault.stop != 0 && stops_first)
+        report(job, "node-0", gpu, fault.stop, second - 1, "", fault.pid);
+      report(job, "node-0", gpu, 13, second, detail, fault.pid);
+      if (fault.stop != 0 && !stops_first)
+        report(job, "node-0", gpu, fault.stop, second + 1, "", fault.pid);
       second += 5000;
     }
-    if (!other_gpu.empty()) report(job, "node-0", other_gpu, 13, second, "", 999);
-    const Diagnosis diagnosis = job.diagnosis();
-    return diagnosis.root_causes.empty() ? Finding() : diagnosis.root_causes.front();
+    if (!other_host.empty()) report(job, other_host, Job::gpu_of(4), 13, second, "", 999);
+    return job.diagnosis().root_causes;
   };
-  const Finding gpu = first_cause({7000, 7100, 7200}, 62);
-  EXPECT_EQ(gpu.cause, Cause::gpu_hang);
-  EXPECT_THAT(gpu.title, HasSubstr("each time under another program"));
-  EXPECT_THAT(gpu.title, HasSubstr(Job::gpu_of(3)));
-  EXPECT_LT(gpu.confidence, 0.8);
-  const Cause program = Cause::software_gpu_memory_fault;
-  EXPECT_EQ(first_cause({7000}, 62).cause, program) << "once proves nothing";
-  EXPECT_EQ(first_cause({7000, 7000, 7000}, 62).cause, program) << "one program";
-  EXPECT_EQ(first_cause({7000, 7100, 7200}, 0).cause, program) << "the GPU goes on";
-  EXPECT_EQ(first_cause({7000, 7100, 7200}, 62, Job::gpu_of(4)).cause, program)
+  const std::vector<Finding> found = causes_of({{7000}, {7100}, {7200}});
+  ASSERT_THAT(causes(found), ElementsAre("gpu.hang"));
+  EXPECT_THAT(found.front().title, HasSubstr("each time after another program faulted"));
+  EXPECT_THAT(found.front().title, HasSubstr(Job::gpu_of(3)));
+  EXPECT_LT(found.front().confidence, 0.8);
+  // A fault after which the GPU went on stays a program's, and the first suspect stays the GPU.
+  EXPECT_EQ(causes_of({{7000}, {7100}, {7200}, {7300, 0}}).front().cause, Cause::gpu_hang);
+
+  const std::string program = "software.gpu_memory_fault";
+  EXPECT_THAT(causes(causes_of({{7000}})), ElementsAre(program)) << "once proves nothing";
+  EXPECT_THAT(causes(causes_of({{7000}, {7000}, {7000}})), ElementsAre(program)) << "one process";
+  EXPECT_THAT(causes(causes_of({{7000, 0}, {7100, 0}, {7200, 0}})), ElementsAre(program));
+  EXPECT_THAT(causes(causes_of({{7000, 109}, {7100, 109}})), ElementsAre(program))
+      << "a context that faulted may not yield";
+  EXPECT_THAT(causes(causes_of({{7000}, {7100}, {7200, 0}, {7300, 0}})), ElementsAre(program))
+      << "most of them did not stop it";
+  EXPECT_THAT(causes(causes_of({{7000, 62, "train.py"}, {7100, 62, "train.py"}})),
+              ElementsAre(program))
+      << "one program with a bug";
+  EXPECT_THAT(causes(causes_of({{7000, 62, "train.py"}, {7100, 62, "bench"}})),
+              ElementsAre("gpu.hang"));
+  EXPECT_THAT(causes(causes_of({{7000}, {7100}, {7200}}, "node-1")), Contains(program))
       << "programs fault on other GPUs, too";
+  const std::vector<Finding> first = causes_of({{7000}, {7100}}, "", true);
+  ASSERT_THAT(causes(first), ElementsAre("gpu.hang"));
+  EXPECT_THAT(first.front().title, Not(HasSubstr("another program"))) << "it stopped by itself";
 }
 
 TEST(Xids, WhatComesWhileTheDriverIsReloadedOrTheHostStopsIsUpkeep) {

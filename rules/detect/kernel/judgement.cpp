@@ -111,56 +111,62 @@ std::string title_of_kernel_group(const KernelPart& part, const KernelSighting& 
   return title;
 }
 
-using Disks = std::vector<std::string_view>;
+// sda1 -> sda, nvme0n1p2 -> nvme0, ata9.00 -> ata9. Empty: the name is of no device by itself, as
+// dm-0, md1 and rbd0.
+std::string_view device_of(std::string_view disk) {
+  constexpr std::string_view kDigits = "0123456789";
+  for (const std::string_view kind : {"ata", "nvme"})
+    if (disk.starts_with(kind)) return disk.substr(0, disk.find_first_not_of(kDigits, kind.size()));
+  if (disk.starts_with("sd")) return disk.substr(0, disk.find_first_of(kDigits));
+  const bool is_address = !disk.empty() && kDigits.find(disk.front()) != std::string_view::npos;
+  return is_address ? disk : std::string_view();
+}
 
-// Of which disks the lines of one signature tell within an hour, where they are several. Disks that
-// fail together have something in common that failed.
-class DisksTogether {
- public:
-  explicit DisksTogether(const std::vector<const KernelSighting*>& counting) {
-    using Failure = std::pair<std::int64_t, std::string_view>;
-    std::map<const MessageSignature*, std::map<std::string_view, std::int64_t>> first_of;
-    for (const KernelSighting* sighting : counting) {
-      std::string_view disk = sighting->field("disk");
-      disk = disk.substr(0, disk.find('.'));  // ata9.00 is on ata9
-      const auto when =
-          microseconds_between(counting.front()->first->line.time, sighting->first->line.time);
-      if (disk.empty() || !when) continue;
-      const auto [known, is_new] = first_of[sighting->signature].try_emplace(disk, *when);
-      if (!is_new) known->second = std::min(known->second, *when);
-    }
-    for (const auto& [signature, firsts] : first_of) {
-      std::vector<Failure> failures;
-      for (const auto& [disk, when] : firsts) failures.emplace_back(when, disk);
-      std::ranges::sort(failures);
-      std::span<const Failure> most;
-      for (std::size_t from = 0, to = 0; to < failures.size(); ++to) {
-        while (failures[to].first - failures[from].first > kDisksTogetherUs) ++from;
-        if (to - from >= most.size())
-          most = std::span<const Failure>(failures).subspan(from, to - from + 1);
-      }
-      if (most.size() < kFewDisks) continue;
-      for (const Failure& failure : most) disks_[signature].push_back(failure.second);
-    }
+// The most disks of which lines of one signature tell within an hour of one boot.
+std::vector<std::string_view> disks_that_failed_together(
+    const std::vector<const KernelSighting*>& counting) {
+  using Failure = std::pair<std::int64_t, std::string_view>;
+  std::map<std::tuple<const MessageSignature*, const KernelLog*, std::size_t>,
+           std::map<std::string_view, std::int64_t>>
+      first_of;
+  const LineRef& origin = counting.front()->first->line;
+  for (const KernelSighting* sighting : counting) {
+    const std::string_view device = device_of(sighting->field("disk"));
+    const auto when = microseconds_between(origin.time, sighting->first->line.time);
+    if (device.empty() || !when) continue;
+    auto& firsts = first_of[{sighting->signature, sighting->log, sighting->text->boot}];
+    const auto [known, is_new] = firsts.try_emplace(device, *when);
+    if (!is_new) known->second = std::min(known->second, *when);
   }
-
-  const Disks& with(const MessageSignature& signature) const {
-    static const Disks kNone;
-    const auto known = disks_.find(&signature);
-    return known == disks_.end() ? kNone : known->second;
+  std::vector<std::string_view> together;
+  for (const auto& [of_boot, firsts] : first_of) {
+    std::vector<Failure> failures;
+    for (const auto& [device, when] : firsts) failures.emplace_back(when, device);
+    std::ranges::sort(failures);
+    std::span<const Failure> most;
+    for (std::size_t from = 0, to = 0; to < failures.size(); ++to) {
+      while (failures[to].first - failures[from].first > kDisksTogetherUs) ++from;
+      if (to - from >= most.size()) most = std::span(failures).subspan(from, to - from + 1);
+    }
+    if (most.size() <= together.size()) continue;
+    together.clear();
+    for (const Failure& failure : most) together.push_back(failure.second);
   }
+  return together;
+}
 
- private:
-  std::map<const MessageSignature*, Disks> disks_;
-};
-
-void name_disks(const Disks& disks, const std::string& host, Finding& finding) {
+// Disks that fail together have something in common that failed. by_disk: the finding is about one
+// of them, not about what they share.
+void name_disks(const std::vector<std::string_view>& disks, bool by_disk, const std::string& host,
+                Finding& finding) {
   constexpr std::size_t kMostNamed = 8;
-  if (disks.empty()) return;
+  if (disks.size() < kFewDisks) return;
   const auto named = std::span(disks).first(std::min(disks.size(), kMostNamed));
   finding.title += fmt::format("; {} disks of the host failed within an hour ({}{})", disks.size(),
                                fmt::join(named, ", "), named.size() < disks.size() ? ", ..." : "");
-  finding.actions.push_back(
+  if (!by_disk) return;
+  finding.actions.insert(
+      finding.actions.begin(),
       {.what = "Look for what these disks share: a controller, a backplane, a cable, power. Disks "
                "rarely fail together.",
        .where = host,
@@ -168,13 +174,13 @@ void name_disks(const Disks& disks, const std::string& host, Finding& finding) {
 }
 
 // The sighting that says most.
-const KernelSighting* spokesman(const Storms& storms, const DisksTogether& disks,
+const KernelSighting* spokesman(const Storms& storms,
                                 const std::vector<const KernelSighting*>& counting) {
   const KernelSighting* best = nullptr;
   for (const KernelSighting* sighting : counting) {
     const auto weight = [&](const KernelSighting& s) {
       return std::make_tuple(storms.is_enough(s), static_cast<int>(s.signature->severity),
-                             disks.with(*s.signature).size(), s.signature->confidence);
+                             s.signature->confidence);
     };
     if (best == nullptr || weight(*sighting) > weight(*best)) best = sighting;
   }
@@ -316,8 +322,7 @@ std::optional<Suspicion> judge(const View& view, const KernelGroup& group) {
     if (sighting->counts()) counting.push_back(sighting);
   if (counting.empty()) return std::nullopt;
   const Storms storms(group);
-  const DisksTogether disks(counting);
-  const KernelSighting& speaker = *spokesman(storms, disks, counting);
+  const KernelSighting& speaker = *spokesman(storms, counting);
   const MessageSignature& signature = *speaker.signature;
   // Sightings that are too few to be a fault do not speak for sightings that are one.
   if (storms.is_enough(speaker))
@@ -377,11 +382,13 @@ std::optional<Suspicion> judge(const View& view, const KernelGroup& group) {
   add_lines_of_kernel_group(view, group, counting, outage, finding);
   AdviceSubject about;
   if (!group.part.subject.hosts.empty()) about.host = group.part.subject.hosts.front();
-  name_disks(disks.with(signature), about.host, finding);
   about.gpu = group.part.gpu;
   if (group.part.subject.ranks.size() == 1) about.rank = group.part.subject.ranks.front();
   about.fields = counting.front()->fields;
   for (const Action& action : signature.actions) finding.actions.push_back(fill_in(action, about));
+  if (finding.cause == Cause::host_storage_stall)
+    name_disks(disks_that_failed_together(counting), !speaker.field("disk").empty(), about.host,
+               finding);
   return suspicion;
 }
 

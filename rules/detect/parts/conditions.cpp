@@ -360,22 +360,40 @@ void lay_on_gpu(const PartFacts& facts, const GpuPart& gpu, Suspicion& suspicion
       finding.evidence.push_back(facts.view.evidence(*line));
 }
 
-// What all GPUs of a host show is one trouble of the host.
-Suspicion of_whole_host(std::vector<Suspicion> alike) {
-  Suspicion all = std::move(alike.front());
-  std::set<int> ranks(all.finding.subject.ranks.begin(), all.finding.subject.ranks.end());
-  for (const Suspicion& other : std::span(alike).subspan(1)) {
-    const Subject& subject = other.finding.subject;
-    ranks.insert(subject.ranks.begin(), subject.ranks.end());
-    all.finding.subject.gpus.insert(all.finding.subject.gpus.end(), subject.gpus.begin(),
-                                    subject.gpus.end());
-    all.finding.part_of_job |= other.finding.part_of_job;
-    all.finding.count += other.finding.count;
+// One GPU and its trouble.
+struct SickGpu {
+  std::string name;
+  Suspicion suspicion;
+};
+
+// Whether they differ in nothing but the GPU, which belongs to no rank that is known.
+bool are_alike(const Grounds& grounds, const std::vector<SickGpu>& sick) {
+  const auto without_name = [](const SickGpu& one) {
+    std::string title = one.suspicion.finding.title;
+    replace_all(title, "GPU " + one.name, "GPU");
+    return title;
+  };
+  const SickGpu& first = sick.front();
+  return std::ranges::all_of(sick, [&](const SickGpu& one) {
+    return one.suspicion.finding.subject.ranks.empty() &&
+           one.suspicion.finding.part_of_job == first.suspicion.finding.part_of_job &&
+           grounds.log_odds(one.suspicion.sure) == grounds.log_odds(first.suspicion.sure) &&
+           without_name(one) == without_name(first);
+  });
+}
+
+// What all GPUs of a list show alike is one trouble of their host.
+Suspicion of_whole_host(std::vector<SickGpu> sick) {
+  Suspicion all = std::move(sick.front().suspicion);
+  Finding& finding = all.finding;
+  for (SickGpu& other : std::span(sick).subspan(1)) {
+    Finding& its = other.suspicion.finding;
+    std::ranges::move(its.subject.gpus, std::back_inserter(finding.subject.gpus));
+    for (Evidence& line : its.evidence)
+      if (finding.evidence.size() < kMostLines) finding.evidence.push_back(std::move(line));
+    finding.count += its.count;
   }
-  all.finding.subject.ranks.assign(ranks.begin(), ranks.end());
-  all.finding.title +=
-      alike.size() == 2 ? "; the same on the host's other GPU"
-                        : fmt::format("; the same on the host's {} other GPUs", alike.size() - 1);
+  finding.title += fmt::format("; the same on the {} other GPUs of the list", sick.size() - 1);
   return all;
 }
 
@@ -386,7 +404,7 @@ void suspect_gpus(const PartFacts& facts, const Conditions& conditions, Suspicio
     ++gpus_of[gpu.host];
     for (const PartRecord* record : gpu.records) on_host[gpu.host].push_back(record);
   }
-  std::map<std::pair<std::string, const PartCondition*>, std::vector<Suspicion>> by_trouble;
+  std::map<std::pair<std::string, const PartCondition*>, std::vector<SickGpu>> by_trouble;
   for (const GpuPart& gpu : facts.gpus) {
     std::vector<Hit> hits;
     for (const PartRecord* record : gpu.records)
@@ -395,14 +413,16 @@ void suspect_gpus(const PartFacts& facts, const Conditions& conditions, Suspicio
       Suspicion suspicion =
           suspicion_of(facts, alike, {.part = name_of(gpu), .host = gpu.host, .gpu = name_of(gpu)});
       lay_on_gpu(facts, gpu, suspicion);
-      by_trouble[{gpu.host, alike.front().condition}].push_back(std::move(suspicion));
+      by_trouble[{gpu.host, alike.front().condition}].push_back(
+          {name_of(gpu), std::move(suspicion)});
     }
   }
-  for (auto& [trouble, alike] : by_trouble) {
-    if (alike.size() > 1 && alike.size() == gpus_of[trouble.first])
-      found.push_back(of_whole_host(std::move(alike)));
+  for (auto& [trouble, sick] : by_trouble) {
+    if (sick.size() > 2 && sick.size() == gpus_of[trouble.first] &&
+        are_alike(facts.view.catalog.grounds, sick))
+      found.push_back(of_whole_host(std::move(sick)));
     else
-      std::ranges::move(alike, std::back_inserter(found));
+      for (SickGpu& one : sick) found.push_back(std::move(one.suspicion));
   }
 }
 

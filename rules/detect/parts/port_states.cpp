@@ -110,9 +110,9 @@ std::optional<Claim> expectation(const PartFacts& facts, const PortFleet& fleet,
   return std::nullopt;
 }
 
-// Its cable is fine. A subnet manager makes a port active.
+// Its link is up (else `physical` has a word for it). A subnet manager makes a port active.
 bool waits_for_manager(const PortState& state) {
-  return state.state == "initialize" || state.state == "armed";
+  return (state.state == "initialize" || state.state == "armed") && state.physical.empty();
 }
 
 std::string why_down(const PortState& state) {

@@ -306,7 +306,7 @@ void find_behind(const Footing& crew, const StuckGroup& stuck, ProgressRow& row)
              !may_have_stopped_midway) {
     behind = late.at_earlier;
     claim = Claim::timeout_at_earlier_call;
-    row.is_held = true;
+    row.is_held = !stuck.group.empty();  // else they may be calls of two groups
   } else if (absence_counts && !absent.empty()) {
     behind = absent;
     claim = !late.silent.empty()  ? Claim::timeout_silent
@@ -331,6 +331,7 @@ void find_behind(const Footing& crew, const StuckGroup& stuck, ProgressRow& row)
   }
   for (const TorchRank* rank : crew.roster.numbered(behind))
     if (rank->stuck) {
+      row.is_held = false;
       Came& came = row.members[rank->rank];
       came.aside = rank->gil ? "Python's lock is held there"
                              : "its watchdog is stuck in a call of CUDA or NCCL";

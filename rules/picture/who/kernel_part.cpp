@@ -184,15 +184,17 @@ KernelPart KernelParts::device(const KernelSighting& sighting) {
   const std::string where = address.empty() ? std::string(sighting.field("bridge")) : address;
   // The functions of one card, 0000:5c:00.0 and 0000:5c:00.1, are one part.
   part.key = "pci " + (address.empty() ? where : address.substr(0, address.rfind('.')));
-  part.name = where.empty() ? std::string("a device")
-                            : (address.empty() ? "PCIe port " : "the device at ") + where;
+  const bool is_any_gpu = where.empty() && sighting.signature->blames == Blames::gpu;
+  part.name = is_any_gpu      ? std::string("a GPU")
+              : where.empty() ? std::string("a device")
+                              : (address.empty() ? "PCIe port " : "the device at ") + where;
   // The driver says that it is a GPU, and it is no rank's.
   const bool is_gpu = sighting.field("driver") == "nvidia" ||
                       (!address.empty() && view_.xids().names_gpu(sighting.host, address));
   const bool others_gpu = is_gpu && !view_.workers.all.empty() && !has_unknown_gpu(view_, {});
   if (others_gpu) part.standing = Standing::bystander;
   if (part.standing == Standing::of_the_job) part.standing = Standing::perhaps;
-  part.doubts.push_back(Ground::use_unknown);
+  if (!is_any_gpu || !view_.workers.all.empty()) part.doubts.push_back(Ground::use_unknown);
   return part;
 }
 
