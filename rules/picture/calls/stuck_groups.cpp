@@ -11,6 +11,7 @@
 #include "rules/knowledge/signatures.h"
 #include "rules/picture/calls/told/adapters.h"
 #include "rules/picture/read/sayings.h"
+#include "rules/picture/when/between.h"
 #include "rules/state/sources.h"
 
 namespace faultline {
@@ -280,6 +281,19 @@ void find_left(const Footing& crew, const StuckGroup& stuck, const std::set<int>
     }
 }
 
+// Whether the ranks that wait finished the call in which the late ranks gave up. Without a name of
+// the group they may be calls of two groups; long before, the call may be of an earlier attempt.
+bool finished_what_it_waits_in(const StuckGroup& stuck, const Late& late) {
+  constexpr std::int64_t kTogetherUs = 600'000'000;
+  const auto peer = std::ranges::find_if(
+      stuck.waits, [&](const TimedOut& wait) { return stuck.waiting.contains(wait.rank); });
+  if (stuck.group.empty() || peer == stuck.waits.end()) return false;
+  return std::ranges::all_of(late.at_earlier, [&](int rank) {
+    const auto passed = microseconds_between(late.lines.at(rank)->time, peer->timeout->line.time);
+    return !passed || *passed <= kTogetherUs;
+  });
+}
+
 void find_behind(const Footing& crew, const StuckGroup& stuck, ProgressRow& row) {
   if (stuck.local || stuck.point_to_point || stuck.waiting.empty()) return;
   Late late = late_in(crew, stuck);
@@ -306,7 +320,7 @@ void find_behind(const Footing& crew, const StuckGroup& stuck, ProgressRow& row)
              !may_have_stopped_midway) {
     behind = late.at_earlier;
     claim = Claim::timeout_at_earlier_call;
-    row.is_held = !stuck.group.empty();  // else they may be calls of two groups
+    row.is_held = finished_what_it_waits_in(stuck, late);
   } else if (absence_counts && !absent.empty()) {
     behind = absent;
     claim = !late.silent.empty()  ? Claim::timeout_silent
