@@ -493,9 +493,9 @@ TEST(LoneTools, AnAmdgpuLineWithoutAnAddressIsOfTheGpuThatTheNextLinesName) {
       testing::StartsWith("GPU 0000:1c:00.0 on a host that no line names did not finish its "
                           "work on ring sdma1"));
   EXPECT_THAT(told(hang + reset("0000:1c:00.0") + reset("0000:9d:00.0")),
-              testing::StartsWith("A device on a host that no line names did not finish"));
+              testing::StartsWith("A GPU on a host that no line names did not finish"));
   EXPECT_THAT(told(hang),
-              testing::StartsWith("A device on a host that no line names did not finish"));
+              testing::StartsWith("A GPU on a host that no line names did not finish"));
 }
 
 TEST(LoneTools, ALineOfTheKernelThatWasCutOutOfASyslogNamesNoHost) {
