@@ -494,8 +494,7 @@ TEST(LoneTools, AnAmdgpuLineWithoutAnAddressIsOfTheGpuThatTheNextLinesName) {
                           "work on ring sdma1"));
   EXPECT_THAT(told(hang + reset("0000:1c:00.0") + reset("0000:9d:00.0")),
               testing::StartsWith("A GPU on a host that no line names did not finish"));
-  EXPECT_THAT(told(hang),
-              testing::StartsWith("A GPU on a host that no line names did not finish"));
+  EXPECT_THAT(told(hang), testing::StartsWith("A GPU on a host that no line names did not finish"));
 }
 
 TEST(LoneTools, ALineOfTheKernelThatWasCutOutOfASyslogNamesNoHost) {
