@@ -7,7 +7,6 @@
 #include <bitset>
 #include <charconv>
 #include <map>
-#include <mutex>
 #include <stdexcept>
 #include <tuple>
 #include <utility>
@@ -18,6 +17,7 @@
 #include "rules/knowledge/secret_value.h"
 #include "rules/knowledge/trigger_search.h"
 #include "rules/knowledge/unescaped.h"
+#include "rules/knowledge/when_asked.h"
 #include "rules/knowledge/yaml_file.h"
 
 namespace faultline {
@@ -34,7 +34,7 @@ class Secrets::Impl {
       : shapes_(shapes),
         literals_(literals_of(shapes)),
         triggers_(texts_of(literals_)),
-        compiled_(shapes.size()) {
+        patterns_(shapes.size()) {
     if (shapes.size() > kMostShapes)
       throw std::invalid_argument(
           fmt::format("{} shapes are too many; write at most {}", shapes.size(), kMostShapes));
@@ -83,17 +83,15 @@ class Secrets::Impl {
     PatternOfShape cut;  // without regex: none
   };
 
-  // Compiles them when they are first needed: most logs need few of them.
   const PatternsOfShape& patterns(std::size_t number) const {
-    Compiled& compiled = compiled_[number];
-    std::call_once(compiled.once, [&] {
+    return patterns_.of(number, [&] {
       const SecretShape& shape = shapes_[number];
-      compiled.patterns.whole =
+      PatternsOfShape its;
+      its.whole =
           shape.name.empty() ? pattern_of(shape.id, shape.pattern) : name_of(shape.id, shape.name);
-      if (!shape.cut_pattern.empty())
-        compiled.patterns.cut = pattern_of(shape.id, shape.cut_pattern);
+      if (!shape.cut_pattern.empty()) its.cut = pattern_of(shape.id, shape.cut_pattern);
+      return its;
     });
-    return compiled.patterns;
   }
 
   using Asked = std::bitset<kMostShapes>;
@@ -322,17 +320,12 @@ class Secrets::Impl {
     }
   }
 
-  struct Compiled {
-    std::once_flag once;
-    PatternsOfShape patterns;
-  };
-
   const std::vector<SecretShape>& shapes_;
   std::vector<Literal> literals_;
   TriggerSearch triggers_;        // of the literals
   Asked has_form_;                // by shape: it tests what follows its literal
   std::vector<ValueForm> forms_;  // by shape, as the next
-  mutable std::vector<Compiled> compiled_;
+  WhenAsked<PatternsOfShape> patterns_;
 };
 
 Secrets::Secrets() = default;

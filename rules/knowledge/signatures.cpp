@@ -5,7 +5,6 @@
 #include <re2/re2.h>
 
 #include <algorithm>
-#include <mutex>
 #include <set>
 #include <stdexcept>
 
@@ -14,6 +13,7 @@
 #include "rules/knowledge/catalog_words.h"
 #include "rules/knowledge/placeholders.h"
 #include "rules/knowledge/prose.h"
+#include "rules/knowledge/when_asked.h"
 
 namespace faultline {
 namespace {
@@ -184,8 +184,7 @@ class Signatures::Impl {
     if (own == quiet_literals_.end()) return false;
     text = text.substr(0, kMaxSearched);
     return own->second.find(text, [&](std::uint32_t number) {
-      return all_[number].dialect == kKernel &&
-             begins_near_the_start(compiled_.of(all_[number], number), text);
+      return all_[number].dialect == kKernel && begins_near_the_start(compiled(number), text);
     });
   }
 
@@ -207,24 +206,9 @@ class Signatures::Impl {
     std::vector<std::string> names;  // of the groups, from the first; empty: it has none
   };
 
-  // Compiles a pattern when it is first needed: of a thousand patterns few ever are.
-  class CompiledWhenAsked {
-   public:
-    explicit CompiledWhenAsked(std::size_t count) : slots_(count) {}
-
-    const Compiled& of(const MessageSignature& signature, std::uint32_t number) const {
-      Slot& slot = slots_[number];
-      std::call_once(slot.once, [&] { slot.compiled = compile(signature); });
-      return slot.compiled;
-    }
-
-   private:
-    struct Slot {
-      std::once_flag once;
-      Compiled compiled;
-    };
-    mutable std::vector<Slot> slots_;
-  };
+  const Compiled& compiled(std::uint32_t number) const {
+    return compiled_.of(number, [&] { return compile(all_[number]); });
+  }
 
   static std::vector<MessageSignature> without_repetitions(std::vector<MessageSignature> all) {
     std::set<std::string, std::less<>> seen;
@@ -278,25 +262,25 @@ class Signatures::Impl {
   }
 
   std::optional<SignatureMatch> match_one(std::uint32_t number, std::string_view text) const {
-    const Compiled& compiled = compiled_.of(all_[number], number);
-    std::vector<re2::StringPiece> groups(compiled.names.size() + 1);
-    if (!compiled.regex->Match(piece(text), 0, text.size(), RE2::UNANCHORED, groups.data(),
-                               static_cast<int>(groups.size())))
+    const Compiled& its = compiled(number);
+    std::vector<re2::StringPiece> groups(its.names.size() + 1);
+    if (!its.regex->Match(piece(text), 0, text.size(), RE2::UNANCHORED, groups.data(),
+                          static_cast<int>(groups.size())))
       return std::nullopt;
     SignatureMatch match{
         &all_[number], {}, static_cast<std::size_t>(groups[0].data() - text.data())};
     match.end = match.begin + groups[0].size();
-    for (std::size_t i = 0; i < compiled.names.size(); ++i) {
+    for (std::size_t i = 0; i < its.names.size(); ++i) {
       const re2::StringPiece& group = groups[i + 1];
-      if (compiled.names[i].empty() || group.empty()) continue;
-      match.fields.emplace(compiled.names[i],
+      if (its.names[i].empty() || group.empty()) continue;
+      match.fields.emplace(its.names[i],
                            std::string(group.data(), std::min(group.size(), kMaxFieldBytes)));
     }
     return match;
   }
 
   std::vector<MessageSignature> all_;
-  CompiledWhenAsked compiled_;
+  WhenAsked<Compiled> compiled_;
   LiteralSearch literals_;
   // Literals of signatures that take more than warnings: by dialect, and those of any dialect.
   std::map<std::string, LiteralSearch, std::less<>> quiet_literals_;

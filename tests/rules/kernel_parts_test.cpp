@@ -72,6 +72,22 @@ TEST(KernelParts, DisksAreCountedByTheirDevicesWithinABoot) {
   EXPECT_THAT(title_with({"sda", "sdb", "sdc"}, true), Not(HasSubstr(together)));
 }
 
+TEST(KernelParts, OneDiskThatIsGivenUpMayBeUnusedAndSeveralAreToldWhereNoJobIsKnown) {
+  const auto first_with = [](int disks) {
+    Job job;
+    for (int disk = 0; disk < disks; ++disk)
+      job.kernel("node-0",
+                 fmt::format("sd 6:0:{}:0: Device offlined - not ready after error recovery", disk),
+                 in_second(disk));
+    return first_of(job.diagnosis());
+  };
+  const Finding one = first_with(1);
+  const Finding four = first_with(4);
+  EXPECT_THAT(four.title, HasSubstr("4 disks of the host failed within an hour"));
+  EXPECT_LT(one.confidence, 0.25);
+  EXPECT_GT(four.confidence, 0.5);
+}
+
 TEST(KernelParts, APortThatCutOffADeviceWithoutANameDidNotCutOffItself) {
   Job job;
   job.kernel("node-0", "pcieport 0000:a9:10.0: DPC: unmasked uncorrectable error detected",

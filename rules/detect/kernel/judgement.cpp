@@ -359,7 +359,13 @@ std::optional<Suspicion> judge(const View& view, const KernelGroup& group) {
   finding.count = count;
   finding.last_seen = ended.wall();
   suspicion.sure = {Claim::signature, signature.confidence};
-  suspicion.sure.add(group.part.doubts);
+  const std::vector<std::string_view> disks = finding.cause == Cause::host_storage_stall
+                                                  ? disks_that_failed_together(counting)
+                                                  : std::vector<std::string_view>();
+  // A job may do without one disk. Where none is known, disks that fail together are news enough.
+  const bool are_news = disks.size() >= kFewDisks && view.workers.all.empty();
+  for (const Ground doubt : group.part.doubts)
+    if (doubt != Ground::use_unknown || !are_news) suspicion.sure.add(doubt);
   if (rebooted_since && finding.cause != Cause::host_down)
     suspicion.sure.add(Ground::rebooted_since);
   finding.part_of_job = group.part.standing != KernelPart::Standing::bystander;
@@ -386,9 +392,7 @@ std::optional<Suspicion> judge(const View& view, const KernelGroup& group) {
   if (group.part.subject.ranks.size() == 1) about.rank = group.part.subject.ranks.front();
   about.fields = counting.front()->fields;
   for (const Action& action : signature.actions) finding.actions.push_back(fill_in(action, about));
-  if (finding.cause == Cause::host_storage_stall)
-    name_disks(disks_that_failed_together(counting), !speaker.field("disk").empty(), about.host,
-               finding);
+  name_disks(disks, !speaker.field("disk").empty(), about.host, finding);
   return suspicion;
 }
 
