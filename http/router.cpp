@@ -430,6 +430,19 @@ std::string allowed_methods(std::string_view path) {
   return allowed;
 }
 
+// Whether the path goes up a folder: "..", also encoded. No address here does, and no client sends
+// one by mistake: curl and browsers resolve it.
+bool goes_up(std::string_view path) {
+  const Result<std::string> decoded = percent_decoded(path);
+  std::string_view rest = decoded ? std::string_view(*decoded) : path;
+  while (true) {
+    const std::size_t end = std::min(rest.find_first_of("/\\"), rest.size());
+    if (rest.substr(0, end) == "..") return true;
+    if (end == rest.size()) return false;
+    rest.remove_prefix(end + 1);
+  }
+}
+
 // Whether a person in a browser asks, who would not know what to do with JSON.
 bool wants_page(const Request& request) {
   const bool looks = request.method == "GET" || request.method == "HEAD";
@@ -489,6 +502,11 @@ std::span<const Route> routes() {
 }
 
 std::variant<const Route*, Response> find_route(Request& request) {
+  if (goes_up(request.path))
+    return problem_response(
+        Problem{.status = 404,
+                .detail = fmt::format("{}: an address has no \"..\"", printable_name(request.path)),
+                .refused = "path"});
   // HEAD is answered as GET would be; the session leaves out the body.
   const std::string_view asked = request.method;
   const std::string_view method = asked == "HEAD" ? "GET" : asked;

@@ -108,6 +108,11 @@ TEST_F(Audit, TellsOfEachRefusalWhoWasRefusedWhatAndWhy) {
        "reason=long-head status=431", "why="},
       {"a method of no standard", "BREW /pot" + local + "\r\n", "reason=unsupported status=501",
        "method=BREW path=/pot why="},
+      {"a path that goes up", "GET /api/../../etc/shadow" + local + "\r\n",
+       "reason=path status=404", "method=GET path=/api/../../etc/shadow why="},
+      {"the same, encoded, as the name of a job",
+       "GET /api/v1/jobs/..%2f%2E%2e%5Cetc/diagnosis" + local + "\r\n", "reason=path status=404",
+       "method=GET path=/api/v1/jobs/..%2f%2E%2e%5Cetc/diagnosis why="},
       {"a body that is too large",
        "POST /api/v1/findings/f/review" + local + "Content-Length: 70000\r\n\r\n" +
            std::string(70000, ' '),
