@@ -3,6 +3,7 @@
 #include <string>
 
 #include "ingest/dialects.h"
+#include "model/kernel_frame.h"
 #include "parsers/nccl/nccl_bare.h"
 #include "parsers/nccl/nccl_remark.h"
 
@@ -27,6 +28,18 @@ std::optional<Remark> WantedRemarks::of(const Message& message, std::string_view
                 .place = std::string(dialect == kSystem ? message.program : ""),
                 .function = {},
                 .text = std::string(message.text)};
+}
+
+// Frames of its stacks are wanted, too: they show where a kernel was that crashed or hung.
+std::optional<Remark> WantedRemarks::of_kernel(const Message& message) const {
+  auto remark = of(message, kKernel);
+  if (!remark && noteworthy_ && kernel_frame_in(message.text))
+    remark = Remark{.dialect = std::string(kKernel),
+                    .level = {},
+                    .place = std::string(kKernelStack),
+                    .function = {},
+                    .text = std::string(message.text)};
+  return remark;
 }
 
 std::optional<Remark> WantedRemarks::of_bare_nccl(const Message& message) const {
@@ -57,7 +70,7 @@ TroubleKind WantedRemarks::trouble_in(const Message& message) const {
 }
 
 WantedRemarks::Unclaimed WantedRemarks::unclaimed(const Message& message) const {
-  if (message.from_kernel) return {.remark = of(message, kKernel), .is_of_kernel = true};
+  if (message.from_kernel) return {.remark = of_kernel(message), .is_of_kernel = true};
   if (!noteworthy_) return {};
   if (message.from_user_space)
     if (auto remark = of(message, kSystem)) return {.remark = std::move(remark)};

@@ -49,6 +49,7 @@ class WantedRemarks {
   TroubleKind trouble_in(const Message& message) const;
 
  private:
+  std::optional<Remark> of_kernel(const Message& message) const;
   std::optional<Remark> of_bare_nccl(const Message& message) const;
 
   std::shared_ptr<const Noteworthy> noteworthy_;

@@ -16,6 +16,7 @@
 #include "rules/detect/remarks/wording.h"
 #include "rules/knowledge/subjects.h"
 #include "rules/picture/calls/wait_graph.h"
+#include "rules/picture/read/kernel_stacks.h"
 #include "rules/picture/who/owner.h"
 
 namespace faultline {
@@ -141,6 +142,28 @@ void tie_to_who_stopped(const View& view, std::vector<KernelGroup>& groups) {
   }
 }
 
+// The kernel crashed or hung in a driver that had reported trouble of its device. Whether the job
+// uses the device does not matter any more: it uses the host.
+void tie_to_failed_drivers(std::vector<KernelGroup>& groups) {
+  if (std::ranges::all_of(groups, [](const KernelGroup& g) { return g.with_stack() == nullptr; }))
+    return;
+  std::map<const KernelLog*, std::vector<std::pair<const KernelSighting*, KernelGroup*>>> of_log;
+  for (KernelGroup& group : groups)
+    for (const KernelSighting* cause : group.causes) of_log[cause->log].emplace_back(cause, &group);
+  for (KernelGroup& group : groups) {
+    const KernelSighting* crash = group.with_stack();
+    if (crash == nullptr) continue;
+    for (const auto& [sighting, device] : of_log[crash->log]) {
+      if (!is_failure_of_driver(*sighting, *crash)) continue;
+      group.driver_reported = true;
+      append(group.part.subject,
+             {.gpus = device->part.subject.gpus, .nics = device->part.subject.nics});
+      std::erase(device->part.doubts, Ground::use_unknown);
+    }
+    tidy(group.part.subject);
+  }
+}
+
 void tell_of_the_network(const View& view, const KernelSightings& sightings,
                          std::vector<KernelGroup>& groups) {
   const bool asked = std::ranges::any_of(sightings.all, [](const KernelSighting& sighting) {
@@ -212,6 +235,7 @@ std::vector<Suspicion> find_kernel_faults(const View& view) {
   add_echoes(sightings, groups);
   tell_of_the_network(view, sightings, groups);
   tie_to_who_stopped(view, groups);
+  tie_to_failed_drivers(groups);
   std::vector<Suspicion> found;
   for (const KernelGroup& group : groups)
     if (auto suspicion = judge(view, group)) found.push_back(std::move(*suspicion));

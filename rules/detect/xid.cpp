@@ -8,6 +8,7 @@
 #include <set>
 #include <tuple>
 
+#include "rules/detect/lost_together.h"
 #include "rules/detect/past_offences.h"
 #include "rules/detect/placed.h"
 #include "rules/knowledge/advice.h"
@@ -506,6 +507,7 @@ std::vector<Suspicion> find_xids(const View& view) {
   // If it also happened in the job, the finding of the job covers it.
   for (const auto& [key, group] : past)
     if (!current.contains(key)) found.push_back(describe_xid(view, group, members, owners));
+  tell_who_was_lost_together(view, found);
   spare_what_was_outlived(view, found);
   tell_past_offences(view, found);
   return found;

@@ -44,8 +44,8 @@ struct XidMeaning {
 };
 
 // Which relation the subjects of cause and consequence must have.
-enum class Relation { same_gpu, same_host, same_rank, same_communicator, same_job };
-BOOST_DESCRIBE_ENUM(Relation, same_gpu, same_host, same_rank, same_communicator, same_job)
+enum class Relation { same_gpu, same_nic, same_host, same_rank, same_communicator, same_job };
+BOOST_DESCRIBE_ENUM(Relation, same_gpu, same_nic, same_host, same_rank, same_communicator, same_job)
 
 // A pair of causality.yaml: `cause` can explain `effect`.
 struct CausalLink {

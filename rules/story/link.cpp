@@ -22,7 +22,8 @@ namespace {
 
 constexpr std::size_t kMostPossibleCauses = 8;  // listed for one finding
 
-constexpr Relation kRelations[] = {Relation::same_gpu, Relation::same_host, Relation::same_rank,
+constexpr Relation kRelations[] = {Relation::same_gpu,          Relation::same_nic,
+                                   Relation::same_host,         Relation::same_rank,
                                    Relation::same_communicator, Relation::same_job};
 
 using Numbers = std::vector<std::uint32_t>;  // ascending
@@ -38,10 +39,11 @@ bool share(const Numbers& a, const Numbers& b) {
 // What a finding is about, as numbers, so that comparing many findings compares no texts.
 struct Numbered {
   Cause cause = Cause::none;
-  Numbers gpus, hosts, ranks, communicators, held_up;
+  Numbers gpus, nics, hosts, ranks, communicators, held_up;
 
   const Numbers& of(Relation relation) const {
     return relation == Relation::same_gpu    ? gpus
+           : relation == Relation::same_nic  ? nics
            : relation == Relation::same_host ? hosts
            : relation == Relation::same_rank ? ranks
                                              : communicators;
@@ -211,6 +213,7 @@ class Linker {
       const Subject& subject = finding.subject;
       parts_.push_back({.cause = finding.cause,
                         .gpus = numbering.numbers_of(subject.gpus),
+                        .nics = numbering.numbers_of(subject.nics),
                         .hosts = numbering.numbers_of(machines_of(finding)),
                         .ranks = numbering.numbers_of(subject.ranks),
                         .communicators = numbering.numbers_of(subject.communicators),

@@ -453,8 +453,8 @@ TEST(CausalityFile, IsRefusedWithTheLineAndTheMend) {
        "causality.yaml:1: class \"pcie.broken\" is unknown; use pcie.error or pcie.degraded"},
       {"a relation that is none",
        "- causes: [gpu.off_bus]\n  effects: [gpu.hang]\n  relations: [same_rack]\n",
-       "causality.yaml:3: relation \"same_rack\" is unknown; use same_gpu, same_host, same_rank, "
-       "same_communicator or same_job"},
+       "causality.yaml:3: relation \"same_rack\" is unknown; use same_gpu, same_nic, same_host, "
+       "same_rank, same_communicator or same_job"},
       {"a pair twice",
        "- causes: [gpu.off_bus]\n  effects: [gpu.hang]\n  relations: [same_gpu]\n"
        "- causes: [gpu.off_bus, gpu.thermal]\n  effects: [gpu.teardown, gpu.hang]\n"

@@ -51,6 +51,14 @@ TEST(KernelParts, DisksThatFailTogetherAreToldTogetherWithWhatTheyMayShare) {
       HasSubstr("(ata9, ata10, ata8)"));
 }
 
+TEST(KernelParts, DisksThatFailInTheSameWayAtDifferentTimesAreToldTogether) {
+  const Finding first = first_with_disks({{"ata9", 0}, {"ata10", 50'000}, {"ata8", 900'000}});
+  EXPECT_THAT(first.title,
+              HasSubstr("3 disks of the host failed in this way, at different times (ata10, ata8"));
+  EXPECT_THAT(first_with_disks({{"ata9", 0}, {"ata10", 50'000}, {"ata9", 900'000}}).title,
+              Not(HasSubstr("disks of the host")));
+}
+
 // Partitions and volumes are no disks, and what each of two boots says is not together.
 TEST(KernelParts, DisksAreCountedByTheirDevicesWithinABoot) {
   const auto title_with = [](const std::vector<std::string>& disks, bool reboots = false) {

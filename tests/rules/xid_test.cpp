@@ -91,6 +91,29 @@ TEST(Xids, ATimeoutBeforeAGpuFellOffTheBusIsNoSecondRoot) {
   }
 }
 
+TEST(Xids, GpusThatFallOffTheBusAtOnceAreToldWithWhatTheyMayShare) {
+  const auto titles = [](const std::vector<std::pair<int, double>>& lost, bool one_board = false) {
+    Job job = sixteen_ranks();
+    for (const auto& [rank, second] : lost) {
+      if (one_board)
+        job.say(Job::kernel_of("node-0"), Speaker{},
+                GpuIdentity{.gpu = Job::gpu_of(rank), .serial = "0325015054694"},
+                "GPU serial number is 0325015054694.", up(second));
+      report(job, "node-0", Job::gpu_of(rank), 79, second);
+    }
+    std::vector<std::string> all;
+    for (const Finding& finding : job.diagnosis().root_causes) all.push_back(finding.title);
+    return all;
+  };
+  EXPECT_THAT(titles({{3, 100}, {4, 100.1}}),
+              testing::Each(HasSubstr("off the bus (Xid 79), together with GPU ")));
+  EXPECT_THAT(titles({{3, 100}, {4, 100.1}}, true),
+              testing::Each(HasSubstr(" of the same board, serial number 0325015054694")));
+  EXPECT_THAT(titles({{2, 100}, {3, 100}, {4, 100.1}}),
+              testing::Each(HasSubstr("together with 2 other GPUs of the host")));
+  EXPECT_THAT(titles({{3, 100}, {4, 400}}), testing::Each(Not(HasSubstr("together"))));
+}
+
 TEST(Xids, HoursLaterItIsAnotherEvent) {
   Job job = sixteen_ranks();
   report(job, "node-0", Job::gpu_of(3), 119, 100);

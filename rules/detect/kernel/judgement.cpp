@@ -4,7 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
+#include <set>
 #include <span>
 #include <tuple>
 #include <utility>
@@ -155,22 +157,46 @@ std::vector<std::string_view> disks_that_failed_together(
   return together;
 }
 
-// Disks that fail together have something in common that failed. by_disk: the finding is about one
-// of them, not about what they share.
-void name_disks(const std::vector<std::string_view>& disks, bool by_disk, const std::string& host,
+// All disks of one log of which lines of one signature tell, whenever it was.
+std::vector<std::string_view> disks_that_failed_alike(
+    const std::vector<const KernelSighting*>& counting) {
+  std::map<std::pair<const MessageSignature*, const KernelLog*>, std::set<std::string_view>> of_log;
+  for (const KernelSighting* sighting : counting)
+    if (const auto device = device_of(sighting->field("disk")); !device.empty())
+      of_log[{sighting->signature, sighting->log}].insert(device);
+  std::set<std::string_view> most;
+  for (auto& [signature, disks] : of_log)
+    if (disks.size() > most.size()) most = std::move(disks);
+  return {most.begin(), most.end()};
+}
+
+struct FailedDisks {
+  std::vector<std::string_view> together;
+  std::vector<std::string_view> alike;
+};
+
+// Disks that fail together, or one after the other in the same way, have something in common that
+// failed. by_disk: the finding is about one of them, not about what they share.
+void name_disks(const FailedDisks& failed, bool by_disk, const std::string& host,
                 Finding& finding) {
   constexpr std::size_t kMostNamed = 8;
+  const bool at_once = failed.together.size() >= kFewDisks;
+  const std::vector<std::string_view>& disks = at_once ? failed.together : failed.alike;
   if (disks.size() < kFewDisks) return;
   const auto named = std::span(disks).first(std::min(disks.size(), kMostNamed));
-  finding.title += fmt::format("; {} disks of the host failed within an hour ({}{})", disks.size(),
+  finding.title += fmt::format("; {} disks of the host failed {} ({}{})", disks.size(),
+                               at_once ? "within an hour" : "in this way, at different times",
                                fmt::join(named, ", "), named.size() < disks.size() ? ", ..." : "");
   if (!by_disk) return;
   finding.actions.insert(
       finding.actions.begin(),
-      {.what = "Look for what these disks share: a controller, a backplane, a cable, power. Disks "
-               "rarely fail together.",
+      {.what = at_once ? "Look for what these disks share: a controller, a backplane, a cable, "
+                         "power. Disks rarely fail together."
+                       : "Look for what these disks share: their model and firmware, a controller "
+                         "or PCIe switch, how they save power. Disks rarely fail in the same way.",
        .where = host,
-       .command = "lsblk -S; ls -l /sys/block"});
+       .command =
+           at_once ? "lsblk -S; ls -l /sys/block" : "lsblk -o NAME,MODEL,REV,TRAN; lspci -tv"});
 }
 
 // The sighting that says most.
@@ -306,6 +332,18 @@ Verdict verdict_of(const MessageSignature& signature) {
   return severity == Severity::warning ? Verdict::slow : Verdict::failed;
 }
 
+// Of one crash, one line may have the reason and another one the stack. nullptr: no line has it.
+const KernelSighting* with_stack_of(const KernelGroup& group, const KernelSighting& speaker) {
+  constexpr std::int64_t kOneCrashUs = 60 * kSecondUs;
+  if (!speaker.field("module").empty()) return &speaker;
+  const KernelSighting* told = group.with_stack();
+  if (told == nullptr || told->log != speaker.log || told->text->boot != speaker.text->boot ||
+      speaker.signature->cause == Cause::host_storage_stall)
+    return nullptr;
+  const auto passed = microseconds_between(told->first->line.time, speaker.first->line.time);
+  return passed && std::abs(*passed) <= kOneCrashUs ? told : nullptr;
+}
+
 // Whether the part is the process of a rank, or the GPU of a rank that stopped.
 bool is_tied(const View& view, const KernelPart& part) {
   if (part.key.starts_with("pid ")) return true;
@@ -315,6 +353,12 @@ bool is_tied(const View& view, const KernelPart& part) {
 }
 
 }  // namespace
+
+const KernelSighting* KernelGroup::with_stack() const {
+  const auto found = std::ranges::find_if(
+      causes, [](const KernelSighting* s) { return !s->field("module").empty(); });
+  return found == causes.end() ? nullptr : *found;
+}
 
 std::optional<Suspicion> judge(const View& view, const KernelGroup& group) {
   std::vector<const KernelSighting*> counting;
@@ -352,6 +396,10 @@ std::optional<Suspicion> judge(const View& view, const KernelGroup& group) {
   finding.cause = signature.cause;
   finding.severity = signature.severity;
   finding.title = title_of_kernel_group(group.part, speaker);
+  if (const KernelSighting* told = with_stack_of(group, speaker); told != nullptr)
+    finding.title +=
+        fmt::format(", in {} of module {}", told->field("function"), told->field("module"));
+  suspicion.says_not_why = group.driver_reported;
   if (signature.storm.count > 0)
     finding.title +=
         fmt::format(": up to {} a {}", storms.busiest(signature), word_of(signature.storm.within));
@@ -359,11 +407,12 @@ std::optional<Suspicion> judge(const View& view, const KernelGroup& group) {
   finding.count = count;
   finding.last_seen = ended.wall();
   suspicion.sure = {Claim::signature, signature.confidence};
-  const std::vector<std::string_view> disks = finding.cause == Cause::host_storage_stall
-                                                  ? disks_that_failed_together(counting)
-                                                  : std::vector<std::string_view>();
+  const FailedDisks disks = finding.cause == Cause::host_storage_stall
+                                ? FailedDisks{.together = disks_that_failed_together(counting),
+                                              .alike = disks_that_failed_alike(counting)}
+                                : FailedDisks();
   // A job may do without one disk. Where none is known, disks that fail together are news enough.
-  const bool are_news = disks.size() >= kFewDisks && view.workers.all.empty();
+  const bool are_news = disks.together.size() >= kFewDisks && view.workers.all.empty();
   for (const Ground doubt : group.part.doubts)
     if (doubt != Ground::use_unknown || !are_news) suspicion.sure.add(doubt);
   if (rebooted_since && finding.cause != Cause::host_down)

@@ -14,6 +14,11 @@ struct KernelGroup {
   std::vector<const KernelSighting*> causes;  // in the order of the log
   std::vector<const KernelSighting*> echoes;  // of the same host and class: evidence, no more
   bool network_failed = false;                // NCCL reported that it did
+
+  // Of a crash or a hang: the first whose stack tells of a module; and what its driver had reported
+  // before, whose part is among those of the group.
+  const KernelSighting* with_stack() const;
+  bool driver_reported = false;
 };
 
 // nullopt: none of the lines counts, as the host was starting or being taken down.

@@ -11,6 +11,7 @@
 
 #include "model/pci_address.h"
 #include "rules/picture/read/firmware_records.h"
+#include "rules/picture/read/kernel_stacks.h"
 
 namespace faultline {
 namespace {
@@ -311,6 +312,7 @@ std::string KernelDevices::below(const std::string& host, std::string_view bridg
 KernelSightings kernel_sightings_of(const View& view) {
   std::vector<KernelSighting> all = matched(view);
   lend_addresses(all);
+  read_stacks(view, all);
   KernelDevices devices(view, all);
   std::map<const KernelLog*, std::vector<const KernelSighting*>> by_log;
   for (const KernelSighting& sighting : all) by_log[sighting.log].push_back(&sighting);
