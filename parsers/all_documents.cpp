@@ -19,6 +19,7 @@
 #include "parsers/jax/coordination.h"
 #include "parsers/json/json_document.h"
 #include "parsers/kubernetes/kubectl.h"
+#include "parsers/kubernetes/kubernetes_yaml.h"
 #include "parsers/launcher/hydra_table.h"
 #include "parsers/launcher/launcher_table.h"
 #include "parsers/launcher/mpirun_table.h"
@@ -66,7 +67,7 @@ constexpr DocumentFormat kFormats[] = {
     {"nvidia-smi-topo", begins_nvidia_smi_topo, make_nvidia_smi_topo, "G"},
     {"nvidia-smi-error", begins_nvidia_smi_error, make_nvidia_smi_error, "UNFG"},
     {"nvidia-smi-dmon", begins_nvidia_smi_dmon, make_nvidia_smi_dmon, "#"},
-    {"dcgmi-diag", begins_dcgmi_diag, make_dcgmi_diag, "S|"},
+    {"dcgmi-diag", begins_dcgmi_diag, make_dcgmi_diag, "S|+"},
     {"dcgmi-health", begins_dcgmi_health, make_dcgmi_health, "|E"},
     {"dcgmi-nvlink", begins_dcgmi_nvlink, make_dcgmi_nvlink, "|"},
     {"dcgmi-dmon", begins_dcgmi_dmon, make_dcgmi_dmon, "#"},
@@ -93,6 +94,7 @@ constexpr DocumentFormat kFormats[] = {
     {"sinfo", begins_sinfo, make_sinfo, "|ACFGHMNPRSTUW"},
     {"scontrol", begins_scontrol, make_scontrol, "JN"},
     {"kubectl", begins_kubectl, make_kubectl, "NLSTW<0123456789"},
+    {"kubectl-yaml", begins_kubernetes_yaml, make_kubernetes_yaml, "ac-"},
     {"python-traceback", begins_python_traceback, make_python_traceback},
     {"notebook-traceback", begins_notebook_traceback, make_notebook_traceback},
     {"launcher-table", begins_launcher_table, make_launcher_table, "FR"},

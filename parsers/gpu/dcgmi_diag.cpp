@@ -1,5 +1,6 @@
 #include "parsers/gpu/dcgmi_diag.h"
 
+#include <algorithm>
 #include <string>
 
 #include "parsers/tool/part_document.h"
@@ -17,6 +18,35 @@ bool is_rule(std::string_view text) {
 // "|-----  Deployment  --------+----|"
 bool is_section(std::string_view text) {
   return (text.starts_with("|--") || text.starts_with("+--")) && !is_rule(text);
+}
+
+// A table that was copied from its middle begins with such a row.
+bool is_known_section(std::string_view text) {
+  constexpr std::string_view kNames[] = {"  Deployment  ", "  Metadata  ", "  Integration  ",
+                                         "  Hardware  ", "  Stress  "};
+  return is_section(text) && std::ranges::any_of(kNames, [&](std::string_view name) {
+           return text.find(name) != std::string_view::npos;
+         });
+}
+
+// "Fail - GPU: 3, 5"
+bool is_result(std::string_view text) {
+  constexpr std::string_view kResults[] = {"Pass - ", "Fail - ", "Skip - ", "Warn - "};
+  return std::ranges::any_of(kResults, [&](std::string_view r) { return text.starts_with(r); });
+}
+
+// DCGM breaks a text after so many letters, within a word too: one blank is before the text, and
+// two are behind it. So the blanks of a cell tell whether the text goes on in the next row.
+struct WrappedCell {
+  bool begins_within = false;  // or with the next word, directly behind the one before
+  bool ends_within = false;
+};
+
+WrappedCell wrapped(std::string_view row) {
+  const std::size_t bar = row.find('|', 1);
+  std::string_view cell = row.substr(bar + 1, row.size() - bar - 2);
+  return {.begins_within = cell.starts_with(' ') && !cell.starts_with("  "),
+          .ends_within = cell.ends_with("  ") && !cell.ends_with("   ")};
 }
 
 bool is_note(std::string_view name) {
@@ -38,7 +68,7 @@ class Diagnostic : public PartDocument {
  private:
   // Indices into words_ while the rows of a test are read.
   enum Word { kTest, kResult, kNote, kNoteText, kWords };
-  enum Stage { kHead, kRows };
+  enum Stage { kHead, kRows, kRowsWithinWord };  // within: the next row may go on with a word
 
   Line read(std::string_view text) override {
     text = trimmed(text);
@@ -48,17 +78,18 @@ class Diagnostic : public PartDocument {
     }
     if (is_rule(text) || is_section(text)) {
       tell_test();
-      const bool closes = stage_ == kRows && is_rule(text) && text.front() == '+';
+      const bool closes = stage_ != kHead && is_rule(text) && text.front() == '+';
       return closes ? Line::last : Line::part;
     }
     const auto cells = cells_of(text);
     if (cells.size() != 2) return Line::foreign;
     if (cells[0] == "Diagnostic" && cells[1] == "Result") {
-      if (stage_ == kRows) begin();
+      if (stage_ != kHead) begin();
       return Line::part;
     }
-    stage_ = kRows;
-    read_row(cells[0], cells[1]);
+    const WrappedCell cell = wrapped(text);
+    read_row(cells[0], cells[1], stage_ == kRowsWithinWord && cell.begins_within);
+    stage_ = cell.ends_within ? kRowsWithinWord : kRows;
     return Line::part;
   }
 
@@ -70,14 +101,19 @@ class Diagnostic : public PartDocument {
     stage_ = kHead;
   }
 
-  void read_row(std::string_view name, std::string_view text) {
+  void read_row(std::string_view name, std::string_view text, bool within_word) {
     if (name.empty()) {
       const std::string_view gpu = gpu_in_front(text);
       const std::size_t colon = text.find(": ");
-      if (!gpu.empty() && colon != std::string_view::npos && words_.size() == 2)
+      if (!gpu.empty() && colon != std::string_view::npos && words_.size() == 2) {
         of_gpu(gpu).value(words_[kTest], text.substr(colon + 2));
-      else if (!words_.empty())
-        append(words_.back(), " " + std::string(text));
+      } else if (words_.size() == 2 && is_result(text)) {
+        tell_gpus_of_result();
+        words_[kResult] = text;
+      } else if (!words_.empty()) {
+        append(words_.back(), within_word ? "" : " ");
+        append(words_.back(), text);
+      }
       return;
     }
     if (is_note(name)) {
@@ -92,17 +128,21 @@ class Diagnostic : public PartDocument {
     word(text);
   }
 
-  // "Fail - GPU: 3, 5" is reported for the host and for both GPUs.
   void tell_test() {
     tell_note();
     if (words_.size() < 2) return;
+    tell_gpus_of_result();
+    words_.clear();
+  }
+
+  // "Fail - GPU: 3, 5" is reported for the host and for both GPUs.
+  void tell_gpus_of_result() {
     host().value(words_[kTest], words_[kResult]);
     std::string_view rest = words_[kResult];
     std::string_view result;
     if (take_until(rest, " - GPU: ", result) || take_until(rest, " - GPUs: ", result))
       for (const std::string_view gpu : pieces_of(rest, ","))
         if (is_count(gpu)) of_gpu(gpu).value(words_[kTest], result);
-    words_.clear();
   }
 
   void tell_note() {
@@ -136,6 +176,7 @@ bool begins_dcgmi_diag(std::string_view text) {
   text.remove_prefix(indentation(text));
   if (text.empty()) return false;
   if (text.front() == 'S') return text.starts_with("Successfully ran diagnostic for group");
+  if (is_known_section(text)) return true;
   if (!text.starts_with("| Diagnostic ")) return false;
   const auto cells = cells_of(text);
   return cells.size() == 2 && cells[1] == "Result";

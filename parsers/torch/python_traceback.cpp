@@ -106,6 +106,22 @@ std::optional<Raised> read_exception(std::string_view text, bool surely) {
   return Raised{type, rest.size() > 2 ? rest.substr(2) : std::string_view()};
 }
 
+//     raise ValueError(
+// You can't train a model that …
+// Programs that print tracebacks themselves leave out the class, which the last line of code has.
+std::optional<Raised> read_message_alone(std::string_view code, std::string_view text) {
+  if (!tool_text::take_front(code, "raise ")) return std::nullopt;
+  const std::string_view type = code.substr(0, code.find('('));
+  const bool is_class = type.size() < code.size() && std::ranges::all_of(type, is_name_character) &&
+                        ends_like_exception(type.substr(type.rfind('.') + 1));
+  // What begins otherwise may be the rest of a line of another process.
+  constexpr std::string_view kQuotes = "'\"`";
+  const bool begins = !text.empty() && (is_name_character(text.front()) ||
+                                        kQuotes.find(text.front()) != std::string_view::npos);
+  if (!is_class || !begins || !ends_as_a_sentence(text)) return std::nullopt;
+  return Raised{type, text};
+}
+
 // Whether the class is whole in a line that may be cut: a message follows it, or the name has one
 // of the usual ends.
 bool is_whole(const Raised& raised) {
@@ -244,7 +260,11 @@ class Tracebacks : public Document {
     // exception.
     const bool surely = open.headless || (open.after_frame && !open.file.empty());
     const bool may_end_here = open.ignored || !line.is_remark;
-    if (const auto raised = read_exception(text, surely); raised && may_end_here) {
+    auto raised = read_exception(text, surely);
+    const std::string code = open.last.empty() ? std::string() : open.last.back().text;
+    if (!raised && !indented && !open.after_frame && !line.cut)
+      raised = read_message_alone(trimmed(code), text);
+    if (raised && may_end_here) {
       if (!line.cut && may_quote_nccl(*raised)) {
         hold(open, *raised, line);
         return Line::part;

@@ -44,6 +44,13 @@ struct SxidGroup {
   std::string host;
   Cause cause = Cause::none;
   std::vector<ReadSxid> errors;
+
+  // The switches work, and refuse what the settings of the fabric manager do not allow.
+  bool is_of_settings() const {
+    return std::ranges::all_of(errors, [](const ReadSxid& error) {
+      return error.meaning->action.find("[CHECK_FM_CONFIG]") != std::string::npos;
+    });
+  }
 };
 
 ReadSxid read(const View& view, const SwitchIncident& incident, const XidMeaning& meaning) {
@@ -138,12 +145,15 @@ std::string title_of_sxid(const SxidGroup& group, const ReadSxid& main) {
   if (group.cause == Cause::gpu_thermal)
     return fmt::format("An NVSwitch of {} is limited by heat (SXid {} of {}{})", host,
                        fmt::join(codes, ", "), where, text);
-  return main.harmless() ? fmt::format(
-                               "NVSwitches of {} reported errors they survived (SXid {} of "
-                               "{}{})",
-                               host, fmt::join(codes, ", "), where, text)
-                         : fmt::format("The NVSwitch fabric of {} failed (SXid {} of {}{})", host,
-                                       fmt::join(codes, ", "), where, text);
+  const std::string what =
+      main.harmless() ? fmt::format("NVSwitches of {} reported errors they survived", host)
+      : group.is_of_settings()
+          ? fmt::format(
+                "NVSwitches of {} refuse what GPUs send: the partitions of the fabric "
+                "manager do not allow it",
+                host)
+          : fmt::format("The NVSwitch fabric of {} failed", host);
+  return fmt::format("{} (SXid {} of {}{})", what, fmt::join(codes, ", "), where, text);
 }
 
 void add_actions_of_sxid(const View& view, const SxidGroup& group, const ReadSxid& main,
@@ -160,7 +170,8 @@ void add_actions_of_sxid(const View& view, const SxidGroup& group, const ReadSxi
           {.what = fmt::format("SXid {}, NVIDIA: {}.", error.meaning->code, error.meaning->action),
            .where = host});
   if (const Advice* advice = view.catalog.advice_for(finding.cause);
-      advice != nullptr && group.cause != Cause::gpu_thermal && !main.harmless())
+      advice != nullptr && group.cause != Cause::gpu_thermal && !main.harmless() &&
+      !group.is_of_settings())
     for (const Action& action : advice->actions)
       finding.actions.push_back(fill_in(action, AdviceSubject{.host = host}));
   finding.actions.push_back({.what = fmt::format("SXid {}, NVIDIA's next step: {}.",

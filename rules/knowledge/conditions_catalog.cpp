@@ -102,6 +102,7 @@ PartCondition condition_of(const YamlFile& file, const YamlNode& entry) {
        maybe("below_max", condition.below_max),
        maybe("share_of_max", condition.share_of_max),
        maybe("grows_per_hour", condition.grows_per_hour),
+       words(file, "unless_said", condition.unless_said),
        maybe("named", read_names),
        maybe("under_load", condition.under_load),
        maybe("before_start", condition.before_start),

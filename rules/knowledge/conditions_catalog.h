@@ -38,6 +38,9 @@ struct PartCondition {
   std::optional<double> share_of_max;  // with below_max: below this share of the maximum
   std::optional<double> grows_per_hour;
 
+  // If any of its values contains one of these, the part says itself that it means something else.
+  std::vector<std::string> unless_said;
+
   std::map<std::string, std::string> named;  // names that the part must have, and their values
   bool under_load = false;
   bool before_start = false;     // means something only if the job never got to work

@@ -246,6 +246,22 @@ TEST(GpuConditions, OfDcgmAreKeyedToTheGpuByItsNumber) {
   EXPECT_EQ(healthy.diagnosis().verdict, Verdict::healthy);
 }
 
+TEST(GpuConditions, ACheckOfMemoryThatCouldNotRunSaysNothingOfTheMemory) {
+  Job busy = sixteen_ranks();
+  busy.part("node-1",
+            {.tool = "dcgmi-diag",
+             .kind = "gpu",
+             .names = {{"index", "3"}},
+             .values = {{"GPU Memory", "Fail"},
+                        {"GPU Memory / Warning",
+                         "GPU 3 Error using CUDA API cuCtxCreate Check DCGM and system logs for "
+                         "errors. Unable to create CUDA context: 'CUDA-capable device(s) is/are "
+                         "busy or unavailable'."}}});
+  const Finding found = findings_of(busy.diagnosis()).front();
+  EXPECT_EQ(found.cause, Cause::gpu_hang);
+  EXPECT_THAT(found.title, testing::HasSubstr("busy or unavailable"));
+}
+
 TEST(GpuConditions, StopTheRankThatIsBehindOnThatGpu) {
   Job job;
   job.join_all(16);

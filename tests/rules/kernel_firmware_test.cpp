@@ -3,6 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
+#include <vector>
+
 #include "job.h"
 
 namespace faultline {
@@ -42,6 +46,20 @@ TEST(FirmwareRecords, OfMemoryAreOneFindingWithAllTheirLines) {
   ASSERT_THAT(causes(found), ElementsAre("host.memory_error"));
   EXPECT_EQ(found.front().severity, Severity::critical);
   EXPECT_EQ(found.front().evidence.size(), 2U);
+}
+
+TEST(FirmwareRecords, OfACorrectedErrorBlamesNoDimm) {
+  const auto blamed = [](const std::string& severity) {
+    Job job = sixteen_ranks(10, up_at(0));
+    record(job, 3, 50,
+           {"event severity: " + severity, "  section_type: memory error",
+            "  error_type: 4, single-symbol chipkill ECC", "  DIMM location: CPU 1 DIMM 5"});
+    const std::vector<Finding> found = findings_of(job.diagnosis());
+    return std::ranges::any_of(
+        found, [](const Finding& f) { return f.title.find("CPU 1 DIMM 5") != std::string::npos; });
+  };
+  EXPECT_FALSE(blamed("corrected"));
+  EXPECT_TRUE(blamed("recoverable"));
 }
 
 TEST(FirmwareRecords, OfPcieAreTheDevicesAndNotTheMemorys) {

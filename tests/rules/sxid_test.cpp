@@ -55,6 +55,18 @@ TEST(Sxids, TheWordNonFatalDoesNotSaveTheJob) {
   }
 }
 
+TEST(Sxids, ARefusedRequestLeadsToTheSettingsOfTheFabricManagerNotToTheHardware) {
+  Job refused = sixteen_ranks();
+  report(refused, "node-0", 11004, 100, "Non-fatal");
+  const Finding settings = refused.diagnosis().root_causes.front();
+  EXPECT_THAT(settings.title, HasSubstr("node-0 refuse what GPUs send"));
+  EXPECT_THAT(actions_of(settings), Not(HasSubstr("diagnostics")));
+  report(refused, "node-0", 12028, 101, "Fatal");
+  const Finding both = refused.diagnosis().root_causes.front();
+  EXPECT_THAT(both.title, HasSubstr("fabric of node-0 failed"));
+  EXPECT_THAT(actions_of(both), HasSubstr("field diagnostics on the baseboard"));
+}
+
 TEST(Sxids, WhereTheDriverDecidesWhenItPrintsItsWordCounts) {
   Job fatal = sixteen_ranks();
   report(fatal, "node-0", 24007, 100, "Fatal");

@@ -235,7 +235,7 @@ TEST(When, YesterdaysSightingIsNotTodays) {
 template <class Expect>
 void for_each_sample(Expect expect) {
   static const Catalog catalog = load_catalog();
-  const std::size_t step = every(9);
+  const std::size_t step = every(14);
   std::size_t number = 0;
   for (const MessageSignature& signature : catalog.signatures->all()) {
     if (signature.file.find("kernel_") == std::string::npos) continue;

@@ -94,6 +94,7 @@ class Conditions {
     hit.value = last.value;
     if (condition.grows_per_hour ? !grows(condition, samples) : !is_met_last(hit, samples))
       return false;
+    if (says_otherwise(hit)) return false;
     if (condition.under_load && !works(hit)) return false;
     if (condition.before_start && facts_.view.got_to_work()) return false;
     if (condition.siblings && siblings_differ(hit, beside) != condition.siblings) return false;
@@ -133,6 +134,13 @@ class Conditions {
     if (condition.below_max) return is_below_max(hit, *number);
     return condition.above ? *number > *condition.above
                            : condition.below && *number < *condition.below;
+  }
+
+  static bool says_otherwise(const Hit& hit) {
+    const std::vector<std::string>& other = hit.condition->unless_said;
+    return !other.empty() && std::ranges::any_of(hit.record->values, [&](const PartSeries& series) {
+      return contains_any(other, CountersCatalog::normalised(series.last().value));
+    });
   }
 
   bool is_below_max(Hit& hit, double number) const {

@@ -149,9 +149,10 @@ StandingsByStack::StandingsByStack(const View& view) {
   for (const TorchLine<StackTop>& stack : view.job.torch().stacks()) {
     StandingByStack standing = reader.read(stack);
     if (standing.rank < 0) {
-      // Without a rank, the pid and the host tell processes apart. gdb's line with the pid may be
-      // missing if there is only one stack.
-      if ((standing.pid != 0 || stack.fact.tool == "gdb") &&
+      // Without a rank, the pid and the host tell processes apart. If there is only one stack, the
+      // line with the pid may be missing, in gdb's and above a main thread of py-spy's.
+      const bool may_be_alone = stack.fact.tool == "gdb" || stack.fact.thread == "MainThread";
+      if ((standing.pid != 0 || may_be_alone) &&
           processes.emplace(standing.host, standing.pid).second)
         all.push_back(std::move(standing));
       continue;

@@ -9,6 +9,8 @@ namespace {
 constexpr std::string_view kSeverity = "kernel.ghes.fatal";
 constexpr std::string_view kSection = "kernel.ghes.section";
 constexpr std::string_view kDevice = "kernel.ghes.device";
+constexpr std::string_view kDimm = "kernel.ghes.dimm";
+constexpr std::string_view kMild = "kernel.ghes.mild";
 
 // "3" of {3}[Hardware Error]; empty: the line has no number.
 std::string number_in(std::string_view line) {
@@ -28,7 +30,10 @@ FirmwareRecords::Key FirmwareRecords::key_of(const KernelSighting& sighting,
 FirmwareRecords::FirmwareRecords(const std::vector<KernelSighting>& sightings) {
   for (const KernelSighting& sighting : sightings) {
     const std::string& id = sighting.signature->id;
-    std::set<Key>* told = id == kSeverity ? &severe_ : id == kDevice ? &with_device_ : nullptr;
+    std::set<Key>* told = id == kSeverity ? &severe_
+                          : id == kMild   ? &mild_
+                          : id == kDevice ? &with_device_
+                                          : nullptr;
     if (id == kSection && sighting.field("section").starts_with("PCIe")) told = &of_pcie_;
     if (told == nullptr) continue;
     for (const KernelSaying& saying : sighting.text->sayings)
@@ -38,8 +43,9 @@ FirmwareRecords::FirmwareRecords(const std::vector<KernelSighting>& sightings) {
 
 bool FirmwareRecords::counts(const KernelSighting& sighting, const KernelSaying& saying) const {
   const std::string& id = sighting.signature->id;
-  if (id != kSeverity && id != kDevice) return true;
+  if (id != kSeverity && id != kDevice && id != kDimm) return true;
   const Key key = key_of(sighting, saying);
+  if (id == kDimm) return !mild_.contains(key);
   if (std::get<std::string>(key).empty()) return id == kSeverity;
   const bool of_a_device = of_pcie_.contains(key) && with_device_.contains(key);
   return id == kDevice ? of_pcie_.contains(key) && severe_.contains(key) : !of_a_device;

@@ -28,6 +28,7 @@ class FirmwareRecords {
   static Key key_of(const KernelSighting& sighting, const KernelSaying& saying);
 
   std::set<Key> severe_;
+  std::set<Key> mild_;
   std::set<Key> of_pcie_;
   std::set<Key> with_device_;
 };

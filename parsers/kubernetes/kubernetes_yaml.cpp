@@ -1,0 +1,156 @@
+#include "parsers/kubernetes/kubernetes_yaml.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include "parsers/tool/part_document.h"
+#include "parsers/tool/tool_text.h"
+
+namespace faultline {
+namespace {
+
+using namespace tool_text;
+
+constexpr std::string_view kPod = "pod";
+constexpr std::string_view kNode = "nodes";
+
+struct Entry {
+  std::string_view key;
+  std::string_view value;  // without quotes
+  bool is_item = false;    // "- key: value", the first of a list's item
+};
+
+std::string_view without_quotes(std::string_view text) {
+  const bool quoted = text.size() >= 2 && text.front() == text.back() &&
+                      (text.front() == '"' || text.front() == '\'');
+  return quoted ? text.substr(1, text.size() - 2) : text;
+}
+
+// `    reason: "Evicted"`
+std::optional<Entry> entry_in(std::string_view text) {
+  Entry entry;
+  text = trimmed(text);
+  entry.is_item = take_front(text, "- ");
+  const std::size_t colon = text.find(':');
+  entry.key = text.substr(0, colon);
+  if (colon == text.npos || entry.key.empty() || !std::ranges::all_of(entry.key, [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+               c == '.' || c == '/' || c == '-' || c == '_';
+      }))
+    return std::nullopt;
+  text.remove_prefix(colon + 1);
+  if (!text.empty() && text.front() != ' ') return std::nullopt;
+  entry.value = without_quotes(trimmed(text));
+  return entry;
+}
+
+// The keys of a condition stand in the order of the alphabet: its times, message, reason, status,
+// type.
+bool begins_condition(const Entry& entry) {
+  return entry.is_item && (entry.key == "lastTransitionTime" || entry.key == "lastProbeTime" ||
+                           entry.key == "lastHeartbeatTime");
+}
+
+class KubernetesYaml : public PartDocument {
+ public:
+  KubernetesYaml() : PartDocument("kubectl") {}
+
+ private:
+  // kSection: the last key without a value. kLast: the key before. kMargin: the blanks before the
+  // fields of the object's metadata.
+  enum Word { kKind, kName, kHost, kSection, kLast, kMargin, kMessage, kReason, kStatus, kWords };
+
+  Line read(std::string_view text) override {
+    words_.resize(kWords);
+    const auto entry = entry_in(text);
+    if (!entry) {
+      // The rest of a long message, or an item of a list of texts.
+      const bool goes_on = stage_ > 0 && indentation(text) > 0;
+      if (goes_on && words_[kSection] == "condition" && words_[kLast] == "message")
+        append(words_[kMessage], " " + std::string(trimmed(text)));
+      return goes_on ? Line::part : Line::after;
+    }
+    stage_ = 1;
+    if (!cut()) read_entry(*entry, indentation(text));
+    words_[kLast] = entry->key;
+    return Line::part;
+  }
+
+  void read_entry(const Entry& entry, std::size_t margin) {
+    const auto& [key, value, is_item] = entry;
+    std::string& section = words_[kSection];
+    // Further in, the owners of an object and who changed it have one, too.
+    if (key == "apiVersion" && margin == 0) return begin_object();
+    if (key == "metadata" && words_[kMargin].empty()) words_[kMargin].assign(margin + 2, ' ');
+    if (begins_condition(entry)) {
+      for (const Word word : {kMessage, kReason, kStatus}) words_[word].clear();
+      section = "condition";
+    } else if (value.empty() && key != "terminated" && key != "waiting" && key != "running") {
+      section = key;
+    } else if (section == "condition") {
+      read_condition(key, value);
+    } else if (section == "state" || section == "lastState") {
+      const std::string name = section == "state" ? "State" : "Last State";
+      if (key == "reason") say(name + " / Reason", value);
+      if (key == "exitCode") say(name + " / Exit Code", value);
+    } else if (key == "kind" && words_[kKind].empty()) {
+      words_[kKind] = value;
+    } else if (key == "name" && margin == words_[kMargin].size() && words_[kName].empty()) {
+      words_[kName] = value;
+    } else if (key == "nodeName") {
+      words_[kHost] = value;
+    }
+  }
+
+  void begin_object() {
+    give_all();
+    words_.assign(kWords, {});
+  }
+
+  void read_condition(std::string_view key, std::string_view value) {
+    if (key == "message") words_[kMessage] = value;
+    if (key == "reason") words_[kReason] = value;
+    if (key == "status") words_[kStatus] = value;
+    if (key == "type") tell_condition(value);
+  }
+
+  void tell_condition(std::string_view type) {
+    const bool holds = words_[kStatus] == "True";
+    const std::string said = words_[kReason] + ": " + words_[kMessage];
+    if (words_[kKind] == "Node" && !words_[kName].empty()) {
+      OpenPart& node = open(kNode);
+      node.name("nodes", words_[kName]);
+      node.value(type, words_[kStatus] + " " + said);
+    } else if (type == "Failed" && holds) {
+      say("Reason", words_[kReason]);
+      say("Message", words_[kMessage]);
+    } else if (type == "DisruptionTarget" && holds) {
+      say("eviction", said);
+    } else if (type == "PodScheduled") {
+      say("scheduling", holds ? "over" : said);
+    }
+  }
+
+  // A part for each field, so that its evidence is its own line.
+  void say(std::string_view name, std::string_view value) {
+    if (value.empty()) return;
+    OpenPart& pod = open(kPod);
+    pod.name("pod", words_[kKind] == "Pod" ? words_[kName] : std::string());
+    pod.value(name, value);
+    if (!words_[kHost].empty()) pod.line.host = words_[kHost];
+  }
+};
+
+}  // namespace
+
+bool begins_kubernetes_yaml(std::string_view text) {
+  const auto entry = entry_in(text);
+  if (!entry || (entry->value.empty() && entry->key != "containerStatuses")) return false;
+  return begins_condition(*entry) || entry->key == "apiVersion" ||
+         (entry->key == "containerStatuses" && entry->value.empty());
+}
+
+std::unique_ptr<Document> make_kubernetes_yaml() { return std::make_unique<KubernetesYaml>(); }
+
+}  // namespace faultline
