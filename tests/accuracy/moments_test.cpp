@@ -19,7 +19,7 @@ TEST(Moments, AreTrueInWhicheverWayTheLogsArrive) {
       run_moments({.program = FAULTLINE_BINARY,
                    .patience = std::chrono::seconds{30},
                    .seed = 1,
-                   .every = 90,
+                   .every = 150,
                    .threads = static_cast<unsigned>(std::size(kWays))},
                   families());
   ASSERT_EQ(scores.size(), std::size(kWays));

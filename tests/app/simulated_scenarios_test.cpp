@@ -82,7 +82,7 @@ Row row(const simulation::Scenario& scenario, const Form& form, bool large, bool
 
 // An eighth of the forms of each scenario, another eighth for the next one; FAULTLINE_EVERY=1: all.
 std::vector<Row> rows() {
-  const std::size_t step = every(8);
+  const std::size_t step = every(12);
   std::vector<Row> all;
   std::size_t number = 0;
   for (const simulation::Scenario& scenario : simulation::scenarios()) {
