@@ -33,7 +33,7 @@ std::optional<Remark> WantedRemarks::of(const Message& message, std::string_view
 // Frames of its stacks are wanted, too: they show where a kernel was that crashed or hung.
 std::optional<Remark> WantedRemarks::of_kernel(const Message& message) const {
   auto remark = of(message, kKernel);
-  if (!remark && noteworthy_ && kernel_frame_in(message.text))
+  if (!remark && noteworthy_ && (kernel_frame_in(message.text) || ends_kernel_stack(message.text)))
     remark = Remark{.dialect = std::string(kKernel),
                     .level = {},
                     .place = std::string(kKernelStack),

@@ -29,6 +29,15 @@ bool may_stand_before(std::string_view text) {
 
 }  // namespace
 
+bool ends_kernel_stack(std::string_view text) {
+  constexpr std::string_view kBeginnings[] = {"---[ end trace", "------------[ cut here",
+                                              "WARNING: CPU: ", "NMI backtrace for cpu ",
+                                              "sysrq: ",        "SysRq : "};
+  return std::ranges::any_of(kBeginnings,
+                             [&](std::string_view begin) { return text.starts_with(begin); }) ||
+         text.find(": page allocation failure: ") != std::string_view::npos;
+}
+
 std::optional<KernelFrame> kernel_frame_in(std::string_view text) {
   text = without_blanks_behind(text);
   if (!text.ends_with(']')) return std::nullopt;

@@ -1,6 +1,7 @@
 #include "parsers/kubernetes/kubernetes_yaml.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <string>
 
@@ -52,50 +53,108 @@ bool begins_condition(const Entry& entry) {
                            entry.key == "lastHeartbeatTime");
 }
 
+// What kubectl prints without a margin. Any other line there is of something else.
+bool is_of_top(const Entry& entry) {
+  constexpr std::string_view kKeys[] = {
+      "apiVersion",     "items",           "kind",       "metadata",
+      "spec",           "status",          "conditions", "containerStatuses",
+      "completionTime", "replicaStatuses", "startTime",  "lastReconcileTime"};
+  return begins_condition(entry) || std::ranges::find(kKeys, entry.key) != std::end(kKeys);
+}
+
+bool is_job(std::string_view kind) {
+  return kind.ends_with("Job") || kind == "JobSet" || kind == "TrainJob";
+}
+
+// Whose status is read. Manifests and settings of other programs have the same keys.
+bool is_of_a_job(std::string_view kind) {
+  return kind == "Pod" || kind == "Node" || kind == "List" || is_job(kind);
+}
+
 class KubernetesYaml : public PartDocument {
  public:
   KubernetesYaml() : PartDocument("kubectl") {}
 
  private:
-  // kSection: the last key without a value. kLast: the key before. kMargin: the blanks before the
-  // fields of the object's metadata.
-  enum Word { kKind, kName, kHost, kSection, kLast, kMargin, kMessage, kReason, kStatus, kWords };
+  // kSection: the last key without a value. kContainers: the blanks before the list of the states
+  // of containers, while it is read. kMargin, kStatusMargin: the blanks before the fields of the
+  // object's metadata and of its status. kLast: the key before.
+  enum Word {
+    kKind,
+    kName,
+    kHost,
+    kSection,
+    kContainers,
+    kMargin,
+    kStatusMargin,
+    kLast,
+    kMessage,
+    kReason,
+    kStatus,
+    kWords
+  };
+  static constexpr std::string_view kCondition = "condition";
 
   Line read(std::string_view text) override {
     words_.resize(kWords);
     const auto entry = entry_in(text);
+    const std::size_t margin = indentation(text);
     if (!entry) {
       // The rest of a long message, or an item of a list of texts.
-      const bool goes_on = stage_ > 0 && indentation(text) > 0;
-      if (goes_on && words_[kSection] == "condition" && words_[kLast] == "message")
+      const bool goes_on = stage_ > 0 && margin > 0;
+      if (goes_on && words_[kSection] == kCondition && words_[kLast] == "message")
         append(words_[kMessage], " " + std::string(trimmed(text)));
       return goes_on ? Line::part : Line::after;
     }
+    if (margin == 0 && !is_of_top(*entry)) return Line::after;
     stage_ = 1;
-    if (!cut()) read_entry(*entry, indentation(text));
+    if (!cut() && !read_entry(*entry, margin)) return Line::after;
     words_[kLast] = entry->key;
     return Line::part;
   }
 
-  void read_entry(const Entry& entry, std::size_t margin) {
+  // False: it is an object of another kind.
+  bool read_entry(const Entry& entry, std::size_t margin) {
+    const auto& [key, value, is_item] = entry;
+    // Further in, the owners of an object and who changed it have one, too.
+    if (key == "apiVersion" && margin == 0) {
+      begin_object();
+      return true;
+    }
+    if (key == "kind" && words_[kLast] == "apiVersion" && words_[kKind].empty()) {
+      words_[kKind] = value;
+      return is_of_a_job(value);
+    }
+    if (key == "metadata" && words_[kMargin].empty()) words_[kMargin].assign(margin + 2, ' ');
+    if (key == "status" && value.empty()) words_[kStatusMargin].assign(margin + 2, ' ');
+    // The items of a list stand below its key, not further in.
+    const std::size_t containers = words_[kContainers].size();
+    if (containers > 0 && margin + (is_item ? 1 : 0) < containers) words_[kContainers].clear();
+    if (key == "containerStatuses") words_[kContainers].assign(margin + 1, ' ');
+    read_field(entry, margin);
+    return true;
+  }
+
+  void read_field(const Entry& entry, std::size_t margin) {
     const auto& [key, value, is_item] = entry;
     std::string& section = words_[kSection];
-    // Further in, the owners of an object and who changed it have one, too.
-    if (key == "apiVersion" && margin == 0) return begin_object();
-    if (key == "metadata" && words_[kMargin].empty()) words_[kMargin].assign(margin + 2, ' ');
+    const bool is_of_status = !is_item && !words_[kStatusMargin].empty() &&
+                              margin == words_[kStatusMargin].size() && margin > 0;
     if (begins_condition(entry)) {
       for (const Word word : {kMessage, kReason, kStatus}) words_[word].clear();
-      section = "condition";
+      section = kCondition;
     } else if (value.empty() && key != "terminated" && key != "waiting" && key != "running") {
       section = key;
-    } else if (section == "condition") {
+    } else if (is_of_status) {
+      section.clear();
+      if (words_[kKind] == "Pod" && (key == "reason" || key == "message"))
+        say(key == "reason" ? "Reason" : "Message", value);
+    } else if (section == kCondition) {
       read_condition(key, value);
-    } else if (section == "state" || section == "lastState") {
+    } else if (!words_[kContainers].empty() && (section == "state" || section == "lastState")) {
       const std::string name = section == "state" ? "State" : "Last State";
       if (key == "reason") say(name + " / Reason", value);
       if (key == "exitCode") say(name + " / Exit Code", value);
-    } else if (key == "kind" && words_[kKind].empty()) {
-      words_[kKind] = value;
     } else if (key == "name" && margin == words_[kMargin].size() && words_[kName].empty()) {
       words_[kName] = value;
     } else if (key == "nodeName") {
@@ -115,14 +174,17 @@ class KubernetesYaml : public PartDocument {
     if (key == "type") tell_condition(value);
   }
 
+  // An excerpt has no kind.
   void tell_condition(std::string_view type) {
+    const std::string& kind = words_[kKind];
     const bool holds = words_[kStatus] == "True";
     const std::string said = words_[kReason] + ": " + words_[kMessage];
-    if (words_[kKind] == "Node" && !words_[kName].empty()) {
+    if (kind == "Node" && !words_[kName].empty()) {
       OpenPart& node = open(kNode);
       node.name("nodes", words_[kName]);
       node.value(type, words_[kStatus] + " " + said);
-    } else if (type == "Failed" && holds) {
+    } else if (type == "Failed" && holds &&
+               (kind.empty() ? words_[kReason].find("Job") != std::string::npos : is_job(kind))) {
       say("Reason", words_[kReason]);
       say("Message", words_[kMessage]);
     } else if (type == "DisruptionTarget" && holds) {

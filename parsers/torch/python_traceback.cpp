@@ -110,15 +110,17 @@ std::optional<Raised> read_exception(std::string_view text, bool surely) {
 // You can't train a model that …
 // Programs that print tracebacks themselves leave out the class, which the last line of code has.
 std::optional<Raised> read_message_alone(std::string_view code, std::string_view text) {
-  if (!tool_text::take_front(code, "raise ")) return std::nullopt;
-  const std::string_view type = code.substr(0, code.find('('));
-  const bool is_class = type.size() < code.size() && std::ranges::all_of(type, is_name_character) &&
-                        ends_like_exception(type.substr(type.rfind('.') + 1));
+  // If the code has the message, too, this may be a line of something else.
+  if (!tool_text::take_front(code, "raise ") || !code.ends_with('(')) return std::nullopt;
+  const std::string_view type = code.substr(0, code.size() - 1);
   // What begins otherwise may be the rest of a line of another process.
   constexpr std::string_view kQuotes = "'\"`";
   const bool begins = !text.empty() && (is_name_character(text.front()) ||
                                         kQuotes.find(text.front()) != std::string_view::npos);
-  if (!is_class || !begins || !ends_as_a_sentence(text)) return std::nullopt;
+  if (type.empty() || !std::ranges::all_of(type, is_name_character) ||
+      !ends_like_exception(type.substr(type.rfind('.') + 1)) || !begins ||
+      !ends_as_a_sentence(text))
+    return std::nullopt;
   return Raised{type, text};
 }
 

@@ -142,25 +142,29 @@ void tie_to_who_stopped(const View& view, std::vector<KernelGroup>& groups) {
   }
 }
 
-// The kernel crashed or hung in a driver that had reported trouble of its device. Whether the job
-// uses the device does not matter any more: it uses the host.
-void tie_to_failed_drivers(std::vector<KernelGroup>& groups) {
-  if (std::ranges::all_of(groups, [](const KernelGroup& g) { return g.with_stack() == nullptr; }))
-    return;
+// The kernel crashed in the driver of a NIC that had just failed. Whether the job uses the NIC does
+// not matter any more: it uses the host.
+void tie_to_failed_nics(std::vector<KernelGroup>& groups) {
+  const auto crashed = [](const KernelGroup& group) {
+    return group.causes.front()->signature->cause == Cause::host_down &&
+           group.with_stack() != nullptr;
+  };
+  if (std::ranges::none_of(groups, crashed)) return;
   std::map<const KernelLog*, std::vector<std::pair<const KernelSighting*, KernelGroup*>>> of_log;
   for (KernelGroup& group : groups)
     for (const KernelSighting* cause : group.causes) of_log[cause->log].emplace_back(cause, &group);
   for (KernelGroup& group : groups) {
-    const KernelSighting* crash = group.with_stack();
-    if (crash == nullptr) continue;
-    for (const auto& [sighting, device] : of_log[crash->log]) {
-      if (!is_failure_of_driver(*sighting, *crash)) continue;
-      group.driver_reported = true;
-      append(group.part.subject,
-             {.gpus = device->part.subject.gpus, .nics = device->part.subject.nics});
-      std::erase(device->part.doubts, Ground::use_unknown);
-    }
+    if (!crashed(group)) continue;
+    const KernelSighting& crash = *group.with_stack();
+    std::set<KernelGroup*> failed;
+    for (const auto& [sighting, nic] : of_log[crash.log])
+      if (is_failure_of_driver(*sighting, crash)) failed.insert(nic);
+    if (failed.size() != 1) continue;  // the stack does not say which of them
+    KernelGroup& nic = **failed.begin();
+    group.in_driver_of_failed_nic = true;
+    append(group.part.subject, {.nics = nic.part.subject.nics});
     tidy(group.part.subject);
+    std::erase(nic.part.doubts, Ground::use_unknown);
   }
 }
 
@@ -235,7 +239,7 @@ std::vector<Suspicion> find_kernel_faults(const View& view) {
   add_echoes(sightings, groups);
   tell_of_the_network(view, sightings, groups);
   tie_to_who_stopped(view, groups);
-  tie_to_failed_drivers(groups);
+  tie_to_failed_nics(groups);
   std::vector<Suspicion> found;
   for (const KernelGroup& group : groups)
     if (auto suspicion = judge(view, group)) found.push_back(std::move(*suspicion));

@@ -38,7 +38,7 @@ struct PartCondition {
   std::optional<double> share_of_max;  // with below_max: below this share of the maximum
   std::optional<double> grows_per_hour;
 
-  // If any of its values contains one of these, the part says itself that it means something else.
+  // If a note of the field contains one of these, it means something else.
   std::vector<std::string> unless_said;
 
   std::map<std::string, std::string> named;  // names that the part must have, and their values

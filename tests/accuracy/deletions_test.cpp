@@ -54,7 +54,7 @@ std::vector<Place> lines_of(const Files& files) {
 }
 
 TEST(DeletedLines, MakeNobodyGuilty) {
-  constexpr std::size_t kUsualStep = 14939;
+  constexpr std::size_t kUsualStep = 9973;
   const std::size_t step = every(kUsualStep);
   // All families only if the test is run for itself.
   const std::size_t family_step = step == kUsualStep ? 4 : 1;

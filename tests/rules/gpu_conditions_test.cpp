@@ -260,6 +260,15 @@ TEST(GpuConditions, ACheckOfMemoryThatCouldNotRunSaysNothingOfTheMemory) {
   const Finding found = findings_of(busy.diagnosis()).front();
   EXPECT_EQ(found.cause, Cause::gpu_hang);
   EXPECT_THAT(found.title, testing::HasSubstr("busy or unavailable"));
+  // What another test notes says nothing of it.
+  Job failed = sixteen_ranks();
+  failed.part("node-1", {.tool = "dcgmi-diag",
+                         .kind = "gpu",
+                         .names = {{"index", "3"}},
+                         .values = {{"GPU Memory", "Fail"},
+                                    {"GPU Memory / Warning", "GPU 3 had 12 double bit errors."},
+                                    {"PCIe / Warning", "cuCtxCreate: busy or unavailable"}}});
+  EXPECT_THAT(causes(findings_of(failed.diagnosis())), testing::Contains("gpu.ecc_uncorrectable"));
 }
 
 TEST(GpuConditions, StopTheRankThatIsBehindOnThatGpu) {

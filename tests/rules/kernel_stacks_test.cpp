@@ -24,7 +24,8 @@ std::string frame(const std::string& function, const std::string& module) {
 }
 
 void report(Job& job, const std::string& host, const std::string& line, double second) {
-  const std::string place(kernel_frame_in(line) ? kKernelStack : "");
+  const bool of_stack = kernel_frame_in(line) || ends_kernel_stack(line);
+  const std::string place(of_stack ? kKernelStack : "");
   job.say(Job::kernel_of(host), Speaker{},
           Remark{.dialect = "kernel", .place = place, .text = line}, line,
           EventTime::since_boot(static_cast<std::int64_t>(second * 1e6)));
@@ -80,22 +81,60 @@ TEST(KernelStacks, AStackFarBelowOrOfAnotherHostIsOfSomethingElse) {
     EXPECT_THAT(finding.title, Not(HasSubstr("module")));
 }
 
-TEST(KernelStacks, ACrashInTheDriverOfADeviceThatHungFollowsFromThat) {
+TEST(KernelStacks, WhatAnotherReportPrintsBelowIsNoneOfTheCrash) {
+  const std::string other = frame("mlx5e_close", "mlx5_core");
+  for (const char* begin :
+       {"WARNING: CPU: 3 PID: 77 at drivers/net/dev.c:10 f+0x1/0x2", "NMI backtrace for cpu 3",
+        "sysrq: Show Blocked State", "------------[ cut here ]------------",
+        "---[ end trace 0000000000000000 ]---", "kworker: page allocation failure: order:3"})
+    EXPECT_THAT(first_title({kCrash, begin, other, kPanic}), Not(HasSubstr("module"))) << begin;
+  for (const char* cpu : {"14", "3"})
+    EXPECT_EQ(first_title({"watchdog: BUG: soft lockup - CPU#14 stuck for 22s! [python3:4100]",
+                           std::string("NMI backtrace for cpu ") + cpu, other})
+                      .find("module") != std::string::npos,
+              cpu == std::string("14"));
+  Job late;
+  report(late, "node-0", kCrash, 3600);
+  report(late, "node-0", other, 3660);
+  for (const Finding& finding : late.diagnosis().root_causes)
+    EXPECT_THAT(finding.title, Not(HasSubstr("module")));
+}
+
+TEST(KernelStacks, ACrashInTheDriverOfANicThatHungFollowsFromThat) {
   const Diagnosis diagnosis = told_by_kernel({kHang, kCrash, frame("ixgbe_poll", "ixgbe"), kPanic});
   EXPECT_THAT(causes(diagnosis.root_causes), ElementsAre("network.nic_failure"));
   EXPECT_THAT(causes(diagnosis.symptoms), ElementsAre("host.down"));
 }
 
-TEST(KernelStacks, ACrashElsewhereOrBeforeTheHangIsACauseOfItsOwn) {
-  EXPECT_EQ(told_by_kernel({kHang, kCrash, frame("ext4_writepages", "ext4"), kPanic})
-                .root_causes.front()
-                .cause,
-            Cause::host_down);
-  EXPECT_EQ(told_by_kernel({kHang, kCrash, kPanic}).root_causes.front().cause, Cause::host_down);
-  EXPECT_EQ(told_by_kernel({kCrash, frame("ixgbe_poll", "ixgbe"), kPanic, kHang})
-                .root_causes.front()
-                .cause,
-            Cause::host_down);
+TEST(KernelStacks, ACrashElsewhereOrBeforeTheHangOrLongAfterItIsACauseOfItsOwn) {
+  const auto first = [](const std::vector<std::string>& lines) {
+    return told_by_kernel(lines).root_causes.front().cause;
+  };
+  EXPECT_EQ(first({kHang, kCrash, frame("ext4_writepages", "ext4"), kPanic}), Cause::host_down);
+  EXPECT_EQ(first({kHang, kCrash, kPanic}), Cause::host_down);
+  EXPECT_EQ(first({kCrash, frame("ixgbe_poll", "ixgbe"), kPanic, kHang}), Cause::host_down);
+  EXPECT_EQ(first({kHang, "ixgbe 0000:05:00.0 eth3: Detected Tx Unit Hang", kCrash,
+                   frame("ixgbe_poll", "ixgbe"), kPanic}),
+            Cause::host_down)
+      << "which of the two NICs?";
+  Job late;
+  report(late, "node-0", kHang, 3600);
+  report(late, "node-0", kCrash, 9000);
+  report(late, "node-0", frame("ixgbe_poll", "ixgbe"), 9000);
+  EXPECT_EQ(late.diagnosis().root_causes.front().cause, Cause::host_down);
+}
+
+TEST(KernelStacks, ATaskThatHangsInADriverMakesItsIdlePortNoSurerCause) {
+  const auto sure_of_port = [](const std::string& module) {
+    const Diagnosis diagnosis =
+        told_by_kernel({"ixgbe 0000:04:00.0 eth2: NIC Link is Down",
+                        "INFO: task kworker/3:1:991 blocked for more than 120 seconds.",
+                        frame("ixgbe_close", module)});
+    for (const Finding& finding : findings_of(diagnosis))
+      if (finding.cause == Cause::network_link_down) return finding.confidence;
+    return 0.0;
+  };
+  EXPECT_EQ(sure_of_port("ixgbe"), sure_of_port("nfs"));
 }
 
 }  // namespace

@@ -399,7 +399,7 @@ std::optional<Suspicion> judge(const View& view, const KernelGroup& group) {
   if (const KernelSighting* told = with_stack_of(group, speaker); told != nullptr)
     finding.title +=
         fmt::format(", in {} of module {}", told->field("function"), told->field("module"));
-  suspicion.says_not_why = group.driver_reported;
+  suspicion.says_not_why = group.in_driver_of_failed_nic;
   if (signature.storm.count > 0)
     finding.title +=
         fmt::format(": up to {} a {}", storms.busiest(signature), word_of(signature.storm.within));

@@ -15,10 +15,8 @@ struct KernelGroup {
   std::vector<const KernelSighting*> echoes;  // of the same host and class: evidence, no more
   bool network_failed = false;                // NCCL reported that it did
 
-  // Of a crash or a hang: the first whose stack tells of a module; and what its driver had reported
-  // before, whose part is among those of the group.
-  const KernelSighting* with_stack() const;
-  bool driver_reported = false;
+  const KernelSighting* with_stack() const;  // the first whose stack tells of a module
+  bool in_driver_of_failed_nic = false;      // which is among the NICs of the part
 };
 
 // nullopt: none of the lines counts, as the host was starting or being taken down.

@@ -136,11 +136,14 @@ class Conditions {
                            : condition.below && *number < *condition.below;
   }
 
-  static bool says_otherwise(const Hit& hit) {
+  // Whether a note of the field, "GPU Memory / Warning" of "GPU Memory", makes it another matter.
+  bool says_otherwise(const Hit& hit) const {
     const std::vector<std::string>& other = hit.condition->unless_said;
-    return !other.empty() && std::ranges::any_of(hit.record->values, [&](const PartSeries& series) {
-      return contains_any(other, CountersCatalog::normalised(series.last().value));
-    });
+    const auto is_such_a_note = [&](const PartSeries& series) {
+      return facts_.parts().text(series.name).starts_with(hit.field + " / ") &&
+             contains_any(other, CountersCatalog::normalised(series.last().value));
+    };
+    return !other.empty() && std::ranges::any_of(hit.record->values, is_such_a_note);
   }
 
   bool is_below_max(Hit& hit, double number) const {

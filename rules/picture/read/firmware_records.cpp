@@ -45,7 +45,7 @@ bool FirmwareRecords::counts(const KernelSighting& sighting, const KernelSaying&
   const std::string& id = sighting.signature->id;
   if (id != kSeverity && id != kDevice && id != kDimm) return true;
   const Key key = key_of(sighting, saying);
-  if (id == kDimm) return !mild_.contains(key);
+  if (id == kDimm) return std::get<std::string>(key).empty() || !mild_.contains(key);
   if (std::get<std::string>(key).empty()) return id == kSeverity;
   const bool of_a_device = of_pcie_.contains(key) && with_device_.contains(key);
   return id == kDevice ? of_pcie_.contains(key) && severe_.contains(key) : !of_a_device;

@@ -146,13 +146,21 @@ class TellingLines {
 };
 
 // Drops a sighting that another line about the same part excuses: on a host without an NVSwitch, a
-// fabric manager that does not run is no fault.
+// fabric manager that does not run is no fault. A line that is a fault itself excuses only what
+// came with it or after it.
 void find_excuse(KernelSighting& sighting, const TellingLines& telling,
                  const KernelDevices& devices) {
   telling.for_each_beside(sighting, devices, [&](const KernelSighting& other) {
+    constexpr std::int64_t kWithItUs = 5 * kSecondUs;
     const std::vector<std::string>& excused = other.signature->excuses;
-    if (std::ranges::find(excused, sighting.signature->id) != excused.end())
-      sighting.first = sighting.last = nullptr;
+    if (!sighting.counts() || std::ranges::find(excused, sighting.signature->id) == excused.end())
+      return;
+    if (other.signature->weight == Weight::cause) {
+      const auto ahead =
+          microseconds_between(sighting.first->line.time, other.text->first().line.time);
+      if (ahead && *ahead > kWithItUs) return;
+    }
+    sighting.first = sighting.last = nullptr;
   });
 }
 

@@ -7,18 +7,36 @@
 #include <utility>
 
 #include "model/kernel_frame.h"
+#include "rules/picture/when/between.h"
 
 namespace faultline {
 namespace {
 
 // How far below its report a stack may stand: modules, registers and code come before it.
 constexpr std::uint64_t kMostLines = 100;
+constexpr std::int64_t kMostUs = 10'000'000;  // slow consoles take seconds for a report
+
+// How long before a crash in its driver a device failed, if it is the reason.
+constexpr std::int64_t kMostBetweenUs = 600'000'000;
 
 bool has_stack(const KernelSighting& sighting) {
   const Cause cause = sighting.signature->cause;
   return sighting.signature->weight == Weight::cause &&
          (cause == Cause::host_down || cause == Cause::host_cpu_hang ||
           (cause == Cause::host_storage_stall && sighting.pid() != 0));  // a task that hangs
+}
+
+// Whether the line that ends a stack begins that of another CPU, or of no CPU that hangs. A report
+// that CPUs are stalled has the stacks of these CPUs below it.
+bool is_of_another_cpu(std::string_view text, const KernelSighting& report) {
+  constexpr std::string_view kOfCpu = "NMI backtrace for cpu ";
+  const std::string_view cpu = report.field("cpu");
+  const bool is_of_it =
+      text.starts_with(kOfCpu) &&
+      (cpu.empty()
+           ? report.signature->cause == Cause::host_cpu_hang
+           : text.substr(kOfCpu.size(), text.find(' ', kOfCpu.size()) - kOfCpu.size()) == cpu);
+  return !is_of_it;
 }
 
 // "igc 0000:02:00.0 enp2s0: Detected Tx Unit Hang" is of the driver igc.
@@ -29,47 +47,65 @@ bool is_of_driver(const KernelSighting& sighting, std::string_view module) {
 
 // Functions that only report what the function before them found.
 bool only_reports(std::string_view function) {
-  return function.starts_with("lbug_with_loc") || function == "spl_panic" ||
-         function == "spl_dumpstack";
+  constexpr std::string_view kReporters[] = {"lbug_with_loc", "libcfs_call_trace", "spl_panic",
+                                             "spl_dumpstack"};
+  return std::ranges::any_of(kReporters, [&](std::string_view name) {
+    return function.starts_with(name);  // also lbug_with_loc.cold
+  });
 }
 
 }  // namespace
 
 void read_stacks(const View& view, std::vector<KernelSighting>& all) {
-  using Place = std::pair<std::uint32_t, std::uint64_t>;  // source and line
-  std::map<Place, const KernelText*> frames;
+  using Place = std::pair<const KernelLog*, std::uint64_t>;  // a log and a line in it
+  struct StackLine {
+    const KernelText* text = nullptr;
+    const KernelSaying* saying = nullptr;
+  };
+  std::map<Place, StackLine> lines;
   for (const KernelLog& log : view.job.kernel_lines().logs())
     for (const KernelText& text : log.texts)
       if (text.remark.place == kKernelStack)
         for (const KernelSaying& saying : text.sayings)
-          frames.emplace(Place(log.source, saying.line.line), &text);
-  if (frames.empty()) return;
-  std::map<Place, KernelSighting*> reports;
+          lines.emplace(Place(&log, saying.line.line), StackLine{&text, &saying});
+  if (lines.empty()) return;
+  struct Report {
+    KernelSighting* sighting = nullptr;
+    const KernelSaying* saying = nullptr;
+  };
+  std::map<Place, Report> reports;
   for (KernelSighting& sighting : all)
     if (has_stack(sighting))
       for (const KernelSaying& saying : sighting.text->sayings)
-        reports.emplace(Place(sighting.log->source, saying.line.line), &sighting);
+        reports.emplace(Place(sighting.log, saying.line.line), Report{&sighting, &saying});
   for (auto report = reports.begin(); report != reports.end(); ++report) {
-    const auto& [source, line] = report->first;
-    KernelSighting& sighting = *report->second;
+    const auto& [log, line] = report->first;
+    const auto& [sighting, saying] = report->second;
     const auto next = std::next(report);
-    const Place far(source, line + kMostLines);
+    const Place far(log, line + kMostLines);
     const Place end = next == reports.end() ? far : std::min(next->first, far);
-    for (auto at = frames.lower_bound(report->first); at != frames.end() && at->first < end; ++at) {
-      const auto frame = kernel_frame_in(at->second->remark.text);
+    for (auto at = lines.upper_bound(report->first); at != lines.end() && at->first < end; ++at) {
+      const auto& [text, its] = at->second;
+      const auto passed = microseconds_between(saying->line.time, its->line.time);
+      if (text->boot != sighting->text->boot || (passed && *passed > kMostUs)) break;
+      const auto frame = kernel_frame_in(text->remark.text);
+      if (!frame && is_of_another_cpu(text->remark.text, *sighting)) break;
       if (!frame || only_reports(frame->function)) continue;
-      sighting.fields.emplace("module", frame->module);
-      sighting.fields.emplace("function", frame->function);
+      sighting->fields.emplace("module", frame->module);
+      sighting->fields.emplace("function", frame->function);
       break;
     }
   }
 }
 
 bool is_failure_of_driver(const KernelSighting& sighting, const KernelSighting& crash) {
-  return sighting.log == crash.log && sighting.text->boot == crash.text->boot &&
-         sighting.counts() && sighting.signature->weight == Weight::cause && !has_stack(sighting) &&
-         is_of_driver(sighting, crash.field("module")) &&
-         sighting.first->order < crash.first->order;
+  if (sighting.log != crash.log || sighting.text->boot != crash.text->boot || !sighting.counts() ||
+      sighting.recovery != nullptr || sighting.signature->cause != Cause::network_nic_failure ||
+      sighting.signature->weight != Weight::cause ||
+      !is_of_driver(sighting, crash.field("module")) || sighting.first->order > crash.first->order)
+    return false;
+  const auto passed = microseconds_between(sighting.last->line.time, crash.first->line.time);
+  return passed && *passed <= kMostBetweenUs;
 }
 
 }  // namespace faultline

@@ -11,8 +11,8 @@ namespace faultline {
 // Gives crashes and hangs the fields "module" and "function".
 void read_stacks(const View& view, std::vector<KernelSighting>& all);
 
-// Whether the driver that the kernel was in when it crashed reported this of its device before, in
-// the same boot.
+// Whether the driver that the kernel was in when it crashed reported shortly before that this NIC
+// failed, and not that it works again.
 bool is_failure_of_driver(const KernelSighting& sighting, const KernelSighting& crash);
 
 }  // namespace faultline
