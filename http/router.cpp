@@ -504,9 +504,7 @@ std::span<const Route> routes() {
 std::variant<const Route*, Response> find_route(Request& request) {
   if (goes_up(request.path))
     return problem_response(
-        Problem{.status = 404,
-                .detail = fmt::format("{}: an address has no \"..\"", printable_name(request.path)),
-                .refused = "path"});
+        Problem{.status = 404, .detail = "an address has no \"..\"", .refused = "path"});
   // HEAD is answered as GET would be; the session leaves out the body.
   const std::string_view asked = request.method;
   const std::string_view method = asked == "HEAD" ? "GET" : asked;

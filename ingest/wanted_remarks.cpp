@@ -78,6 +78,9 @@ WantedRemarks::Unclaimed WantedRemarks::unclaimed(const Message& message) const 
   if (auto remark = of(message, {})) return {.remark = std::move(remark)};
   auto of_torch = of(message, kTorch);
   const bool is_torchs = of_torch.has_value();
+  // Nobody but a kernel prints a frame in this form, also without a stamp in front.
+  if (!is_torchs && !message.from_user_space && kernel_frame_in(message.text))
+    return {.remark = of_kernel(message), .is_of_kernel = true};
   if (message.from_user_space || message.rank >= 0 || !noteworthy_->reads_like_kernel(message.text))
     return {.remark = std::move(of_torch), .is_of_torch = is_torchs};
   // "INFO: task mount.nfs:11252 blocked": a kernel line may hold a word that PyTorch's signatures

@@ -23,7 +23,8 @@ std::string_view without_blanks_behind(std::string_view text) {
 // "[<ffffffffc0a1b2c3>]", "RIP: 0010:", "pc :": what stands before a function's name.
 bool may_stand_before(std::string_view text) {
   text = without_blanks_behind(text);
-  return text.find_first_not_of(' ') == std::string_view::npos || text.ends_with(">]") ||
+  text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+  return text.empty() || text.ends_with(">]") ||
          (text.starts_with("RIP:") && text.ends_with(':')) || text == "pc :" || text == "PC is at";
 }
 

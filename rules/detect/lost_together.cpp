@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "model/pci_address.h"
+#include "rules/knowledge/machines.h"
 #include "rules/picture/when/between.h"
 
 namespace faultline {
@@ -58,10 +59,10 @@ void tell_together(const std::vector<const Suspicion*>& others,
 }  // namespace
 
 void tell_who_was_lost_together(const View& view, std::vector<Suspicion>& found) {
-  std::map<std::vector<std::string>, std::vector<const Suspicion*>> lost;  // by host
+  std::map<std::vector<std::string>, std::vector<const Suspicion*>> lost;  // by machine
   for (const Suspicion& suspicion : found)
     if (suspicion.finding.cause == Cause::gpu_off_bus && suspicion.finding.subject.gpus.size() == 1)
-      lost[suspicion.finding.subject.hosts].push_back(&suspicion);
+      lost[machines_of(suspicion.finding)].push_back(&suspicion);
   std::erase_if(lost, [](const auto& of_host) {
     return of_host.second.size() < 2 || of_host.second.size() > kMostGpusOfAHost;
   });
@@ -69,7 +70,7 @@ void tell_who_was_lost_together(const View& view, std::vector<Suspicion>& found)
   const std::map<std::string, std::string> serials = serial_numbers(view);
   std::vector<std::pair<Finding*, std::vector<const Suspicion*>>> together;
   for (Suspicion& one : found) {
-    const auto of_host = lost.find(one.finding.subject.hosts);
+    const auto of_host = lost.find(machines_of(one.finding));
     if (of_host == lost.end() || std::ranges::find(of_host->second, &one) == of_host->second.end())
       continue;
     std::vector<const Suspicion*> others;

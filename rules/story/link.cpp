@@ -12,8 +12,8 @@
 #include "rules/knowledge/causality.h"
 #include "rules/knowledge/ground_names.h"
 #include "rules/knowledge/limits.h"
+#include "rules/knowledge/machines.h"
 #include "rules/picture/when/between.h"
-#include "rules/story/machines.h"
 #include "rules/story/precedence.h"
 #include "rules/story/rings.h"
 

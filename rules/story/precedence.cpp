@@ -4,7 +4,7 @@
 #include <map>
 #include <string_view>
 
-#include "rules/story/machines.h"
+#include "rules/knowledge/machines.h"
 
 namespace faultline {
 namespace {

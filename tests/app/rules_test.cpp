@@ -152,10 +152,15 @@ std::string first_id(const Reply& reply) {
 TEST(ServedRules, ComeInPages) {
   Workshop workshop;
   ServerProcess server(workshop.folder());
-  const auto all = plain_get(server, "/api/v1/rules").json();
-  const std::size_t count = all.at("rules").as_array().size();
+  std::size_t count = 0;
+  std::string more;
+  do {
+    const auto page = plain_get(server, "/api/v1/rules" + more).json();
+    count += page.at("rules").as_array().size();
+    const auto& next = page.at("next_cursor");
+    more = next.is_null() ? "" : "?cursor=" + std::string(next.as_string());
+  } while (!more.empty());
   EXPECT_GT(count, 100u);
-  EXPECT_TRUE(all.at("next_cursor").is_null());
   const auto some = plain_get(server, "/api/v1/rules?class=host.shm_full&limit=1").json();
   EXPECT_EQ(some.at("rules").as_array().at(0).at("id").as_string(), "nccl.shm.full");
   const std::string cursor(some.at("next_cursor").as_string());

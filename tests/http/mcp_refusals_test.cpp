@@ -69,7 +69,7 @@ TEST_F(McpRefusals, WhatIsWrongWithACallIsToldInItsResult) {
       {"an empty list", "list_jobs", R"({"verdict":[]})", "verdict must be"},
       {"an empty name", "diagnose", R"({"job":""})", "job is empty"},
       {"a name that leads elsewhere", "diagnose", R"({"job":"../../../metrics"})",
-       "no job is named"},
+       "an address has no"},
       {"a name that is a path of its own", "diagnose", R"({"job":".."})", "job may not be"},
       {"control characters in a name", "diagnose", R"({"job":"a\u0000b\u001b[31m"})",
        "must be printable UTF-8"},

@@ -69,6 +69,16 @@ TEST(KernelRemarks, AreToldAtOnceWhereTheyAreUnderstood) {
             "nfs: server fs-01 not responding, still trying");
 }
 
+TEST(KernelRemarks, AreTheFramesOfItsStacksInEveryFramingAndWhatEndsThem) {
+  const std::string frame = "nfs_wait_bit_killable+0x1c/0x90 [nfs]";
+  const Kept told{"kernel", "stack", frame, ""};
+  EXPECT_EQ(kept("[ 8423.118204] " + frame + "\n"), std::vector{told});
+  EXPECT_EQ(kept(frame + "\n"), std::vector{told}) << "as dmesg -t prints it";
+  EXPECT_EQ(kept("[ 8423.118204] ? " + frame + "\n"), std::vector<Kept>());
+  const std::string end = "---[ end trace 0000000000000000 ]---";
+  EXPECT_EQ(kept("[ 8423.118204] " + end + "\n"), std::vector{(Kept{"kernel", "stack", end, ""})});
+}
+
 TEST(KernelRemarks, ComeInEveryFramingOfTheKernels) {
   const std::string text(kText);
   const Kept plain{"kernel", "", text, ""};

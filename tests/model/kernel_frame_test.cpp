@@ -18,6 +18,7 @@ TEST(KernelFrame, IsReadInEachFormInWhichKernelsPrintIt) {
   EXPECT_EQ(read("[<ffffffffc0a1b2c3>] nfs4_wait_clnt_recover+0x3f/0x70 [nfsv4]"),
             "nfsv4:nfs4_wait_clnt_recover");
   EXPECT_EQ(read("RIP: 0010:nfs_wait_bit_killable+0x1c/0x90 [nfs]"), "nfs:nfs_wait_bit_killable");
+  EXPECT_EQ(read(" RIP: 0010:nfs_wait_bit_killable+0x1c/0x90 [nfs]"), "nfs:nfs_wait_bit_killable");
   EXPECT_EQ(read("RIP: 0010:[<ffffffffc0a1b2c3>]  [<ffffffffc0a1b2c3>] wait.part.3+0x83/0x230 [x]"),
             "x:wait.part.3");
   EXPECT_EQ(read("pc : amdgpu_device_rreg+0x18/0xb0 [amdgpu]"), "amdgpu:amdgpu_device_rreg");

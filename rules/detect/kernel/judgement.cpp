@@ -157,7 +157,7 @@ std::vector<std::string_view> disks_that_failed_together(
   return together;
 }
 
-// All disks of one log of which lines of one signature tell, whenever it was.
+// All disks of one log of which lines of one signature tell.
 std::vector<std::string_view> disks_that_failed_alike(
     const std::vector<const KernelSighting*>& counting) {
   std::map<std::pair<const MessageSignature*, const KernelLog*>, std::set<std::string_view>> of_log;
@@ -185,8 +185,8 @@ void name_disks(const FailedDisks& failed, bool by_disk, const std::string& host
   if (disks.size() < kFewDisks) return;
   const auto named = std::span(disks).first(std::min(disks.size(), kMostNamed));
   finding.title += fmt::format("; {} disks of the host failed {} ({}{})", disks.size(),
-                               at_once ? "within an hour" : "in this way, at different times",
-                               fmt::join(named, ", "), named.size() < disks.size() ? ", ..." : "");
+                               at_once ? "within an hour" : "in this way", fmt::join(named, ", "),
+                               named.size() < disks.size() ? ", ..." : "");
   if (!by_disk) return;
   finding.actions.insert(
       finding.actions.begin(),
@@ -335,13 +335,19 @@ Verdict verdict_of(const MessageSignature& signature) {
 // Of one crash, one line may have the reason and another one the stack. nullptr: no line has it.
 const KernelSighting* with_stack_of(const KernelGroup& group, const KernelSighting& speaker) {
   constexpr std::int64_t kOneCrashUs = 60 * kSecondUs;
+  constexpr std::uint64_t kOneCrashLines = 100;  // if no line has a time
   if (!speaker.field("module").empty()) return &speaker;
   const KernelSighting* told = group.with_stack();
   if (told == nullptr || told->log != speaker.log || told->text->boot != speaker.text->boot ||
       speaker.signature->cause == Cause::host_storage_stall)
     return nullptr;
-  const auto passed = microseconds_between(told->first->line.time, speaker.first->line.time);
-  return passed && std::abs(*passed) <= kOneCrashUs ? told : nullptr;
+  const LineRef& reason = speaker.first->line;
+  const LineRef& report = told->first->line;
+  const auto passed = microseconds_between(report.time, reason.time);
+  const bool is_near = passed ? std::abs(*passed) <= kOneCrashUs
+                              : std::max(report.line, reason.line) <=
+                                    std::min(report.line, reason.line) + kOneCrashLines;
+  return is_near ? told : nullptr;
 }
 
 // Whether the part is the process of a rank, or the GPU of a rank that stopped.

@@ -26,17 +26,15 @@ bool has_stack(const KernelSighting& sighting) {
           (cause == Cause::host_storage_stall && sighting.pid() != 0));  // a task that hangs
 }
 
-// Whether the line that ends a stack begins that of another CPU, or of no CPU that hangs. A report
-// that CPUs are stalled has the stacks of these CPUs below it.
-bool is_of_another_cpu(std::string_view text, const KernelSighting& report) {
+// Whether a line that ends a stack ends that of this report: the stack of the CPU that it is about
+// may begin there.
+bool ends_stack_of(const KernelSighting& report, std::string_view text) {
   constexpr std::string_view kOfCpu = "NMI backtrace for cpu ";
+  if (!text.starts_with(kOfCpu)) return true;
+  text.remove_prefix(kOfCpu.size());
   const std::string_view cpu = report.field("cpu");
-  const bool is_of_it =
-      text.starts_with(kOfCpu) &&
-      (cpu.empty()
-           ? report.signature->cause == Cause::host_cpu_hang
-           : text.substr(kOfCpu.size(), text.find(' ', kOfCpu.size()) - kOfCpu.size()) == cpu);
-  return !is_of_it;
+  if (cpu.empty()) return report.signature->cause != Cause::host_cpu_hang;
+  return text.substr(0, text.find(' ')) != cpu;
 }
 
 // "igc 0000:02:00.0 enp2s0: Detected Tx Unit Hang" is of the driver igc.
@@ -89,7 +87,7 @@ void read_stacks(const View& view, std::vector<KernelSighting>& all) {
       const auto passed = microseconds_between(saying->line.time, its->line.time);
       if (text->boot != sighting->text->boot || (passed && *passed > kMostUs)) break;
       const auto frame = kernel_frame_in(text->remark.text);
-      if (!frame && is_of_another_cpu(text->remark.text, *sighting)) break;
+      if (!frame && ends_stack_of(*sighting, text->remark.text)) break;
       if (!frame || only_reports(frame->function)) continue;
       sighting->fields.emplace("module", frame->module);
       sighting->fields.emplace("function", frame->function);

@@ -1,4 +1,4 @@
-#include "rules/story/machines.h"
+#include "rules/knowledge/machines.h"
 
 namespace faultline {
 
