@@ -14,6 +14,7 @@
 #include "rules/detect/past_offences.h"
 #include "rules/detect/placed.h"
 #include "rules/detect/remarks/wording.h"
+#include "rules/knowledge/ground_names.h"
 #include "rules/knowledge/subjects.h"
 #include "rules/picture/calls/wait_graph.h"
 #include "rules/picture/read/kernel_stacks.h"

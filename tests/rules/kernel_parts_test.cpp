@@ -53,8 +53,7 @@ TEST(KernelParts, DisksThatFailTogetherAreToldTogetherWithWhatTheyMayShare) {
 
 TEST(KernelParts, DisksThatFailInTheSameWayAtDifferentTimesAreToldTogether) {
   const Finding first = first_with_disks({{"ata9", 0}, {"ata10", 50'000}, {"ata8", 900'000}});
-  EXPECT_THAT(first.title,
-              HasSubstr("3 disks of the host failed in this way (ata10, ata8"));
+  EXPECT_THAT(first.title, HasSubstr("3 disks of the host failed in this way (ata10, ata8"));
   EXPECT_THAT(first_with_disks({{"ata9", 0}, {"ata10", 50'000}, {"ata9", 900'000}}).title,
               Not(HasSubstr("disks of the host")));
 }
