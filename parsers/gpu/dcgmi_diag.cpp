@@ -35,18 +35,18 @@ bool is_result(std::string_view text) {
   return std::ranges::any_of(kResults, [&](std::string_view r) { return text.starts_with(r); });
 }
 
-// DCGM breaks a text after so many letters, within a word too: one blank is before the text, and
-// two are behind it. So the blanks of a cell tell whether the text goes on in the next row.
+// DCGM breaks a long text after a fixed number of letters, also within a word. A full cell has one
+// blank before the text and two behind it; any more blanks are part of the text.
 struct WrappedCell {
-  bool begins_within = false;  // or with the next word, directly behind the one before
-  bool ends_within = false;
+  bool begins_at_once = false;  // no blank of the text is at its beginning
+  bool is_full = false;         // no blank of the text is at its end
 };
 
 WrappedCell wrapped(std::string_view row) {
   const std::size_t bar = row.find('|', 1);
-  std::string_view cell = row.substr(bar + 1, row.size() - bar - 2);
-  return {.begins_within = cell.starts_with(' ') && !cell.starts_with("  "),
-          .ends_within = cell.ends_with("  ") && !cell.ends_with("   ")};
+  const std::string_view cell = row.substr(bar + 1, row.size() - bar - 2);
+  return {.begins_at_once = cell.starts_with(' ') && !cell.starts_with("  "),
+          .is_full = cell.ends_with("  ") && !cell.ends_with("   ")};
 }
 
 bool is_note(std::string_view name) {
@@ -68,7 +68,7 @@ class Diagnostic : public PartDocument {
  private:
   // Indices into words_ while the rows of a test are read.
   enum Word { kTest, kResult, kNote, kNoteText, kWords };
-  enum Stage { kHead, kRows, kRowsWithinWord };  // within: the next row may go on with a word
+  enum Stage { kHead, kRows, kRowsWithinWord };  // the row before is full
 
   Line read(std::string_view text) override {
     text = trimmed(text);
@@ -88,8 +88,8 @@ class Diagnostic : public PartDocument {
       return Line::part;
     }
     const WrappedCell cell = wrapped(text);
-    read_row(cells[0], cells[1], stage_ == kRowsWithinWord && cell.begins_within);
-    stage_ = cell.ends_within ? kRowsWithinWord : kRows;
+    read_row(cells[0], cells[1], stage_ == kRowsWithinWord && cell.begins_at_once);
+    stage_ = cell.is_full ? kRowsWithinWord : kRows;
     return Line::part;
   }
 

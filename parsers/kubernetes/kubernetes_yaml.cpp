@@ -62,9 +62,7 @@ bool is_of_top(const Entry& entry) {
   return begins_condition(entry) || std::ranges::find(kKeys, entry.key) != std::end(kKeys);
 }
 
-bool is_job(std::string_view kind) {
-  return kind.ends_with("Job") || kind == "JobSet" || kind == "TrainJob";
-}
+bool is_job(std::string_view kind) { return kind.ends_with("Job") || kind == "JobSet"; }
 
 // Whose status is read. Manifests and settings of other programs have the same keys.
 bool is_of_a_job(std::string_view kind) {
@@ -208,9 +206,9 @@ class KubernetesYaml : public PartDocument {
 
 bool begins_kubernetes_yaml(std::string_view text) {
   const auto entry = entry_in(text);
-  if (!entry || (entry->value.empty() && entry->key != "containerStatuses")) return false;
-  return begins_condition(*entry) || entry->key == "apiVersion" ||
-         (entry->key == "containerStatuses" && entry->value.empty());
+  if (!entry) return false;
+  if (entry->key == "containerStatuses") return entry->value.empty();
+  return !entry->value.empty() && (begins_condition(*entry) || entry->key == "apiVersion");
 }
 
 std::unique_ptr<Document> make_kubernetes_yaml() { return std::make_unique<KubernetesYaml>(); }

@@ -263,9 +263,8 @@ class Tracebacks : public Document {
     const bool surely = open.headless || (open.after_frame && !open.file.empty());
     const bool may_end_here = open.ignored || !line.is_remark;
     auto raised = read_exception(text, surely);
-    const std::string code = open.last.empty() ? std::string() : open.last.back().text;
-    if (!raised && !indented && !open.after_frame && !line.cut)
-      raised = read_message_alone(trimmed(code), text);
+    if (!raised && !indented && !open.after_frame && !line.cut && !open.last.empty())
+      raised = read_message_alone(trimmed(open.last.back().text), text);
     if (raised && may_end_here) {
       if (!line.cut && may_quote_nccl(*raised)) {
         hold(open, *raised, line);

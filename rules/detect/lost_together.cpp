@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <map>
 #include <string>
-#include <utility>
+#include <vector>
 
 #include "model/pci_address.h"
 #include "rules/knowledge/machines.h"
@@ -59,28 +59,24 @@ void tell_together(const std::vector<const Suspicion*>& others,
 }  // namespace
 
 void tell_who_was_lost_together(const View& view, std::vector<Suspicion>& found) {
-  std::map<std::vector<std::string>, std::vector<const Suspicion*>> lost;  // by machine
-  for (const Suspicion& suspicion : found)
+  std::map<std::vector<std::string>, std::vector<Suspicion*>> lost;  // by machine
+  for (Suspicion& suspicion : found)
     if (suspicion.finding.cause == Cause::gpu_off_bus && suspicion.finding.subject.gpus.size() == 1)
       lost[machines_of(suspicion.finding)].push_back(&suspicion);
-  std::erase_if(lost, [](const auto& of_host) {
-    return of_host.second.size() < 2 || of_host.second.size() > kMostGpusOfAHost;
+  std::erase_if(lost, [](const auto& of_machine) {
+    return of_machine.second.size() < 2 || of_machine.second.size() > kMostGpusOfAHost;
   });
   if (lost.empty()) return;
   const std::map<std::string, std::string> serials = serial_numbers(view);
-  std::vector<std::pair<Finding*, std::vector<const Suspicion*>>> together;
-  for (Suspicion& one : found) {
-    const auto of_host = lost.find(machines_of(one.finding));
-    if (of_host == lost.end() || std::ranges::find(of_host->second, &one) == of_host->second.end())
-      continue;
-    std::vector<const Suspicion*> others;
-    for (const Suspicion* other : of_host->second) {
-      const auto passed = microseconds_between(one.since, other->since);
-      if (other != &one && passed && std::abs(*passed) <= kAtOnceUs) others.push_back(other);
+  for (const auto& [machine, gpus] : lost)
+    for (Suspicion* one : gpus) {
+      std::vector<const Suspicion*> others;
+      for (const Suspicion* other : gpus) {
+        const auto passed = microseconds_between(one->since, other->since);
+        if (other != one && passed && std::abs(*passed) <= kAtOnceUs) others.push_back(other);
+      }
+      if (!others.empty()) tell_together(others, serials, one->finding);
     }
-    if (!others.empty()) together.emplace_back(&one.finding, std::move(others));
-  }
-  for (auto& [finding, others] : together) tell_together(others, serials, *finding);
 }
 
 }  // namespace faultline
